@@ -22,6 +22,7 @@ from efforts.log.exclusions import is_left_out
 from efforts.log.timelines import finished_turns
 from efforts.models import Branch, EffortState, Hold
 from efforts.models.prepared import prepared
+from efforts.models.said import OwnWords
 
 if TYPE_CHECKING:
     from efforts.context.plans import ItemView, PlanView
@@ -43,13 +44,14 @@ class PinView:
     key: str
     turn: int | None = None
     effort: str = ""
+    called: str = ""
     first: int = 0
     last: int = 0
     hold: int | None = None
 
     @property
     def what(self) -> str:
-        return TURN.format(self.turn) if self.turn else self.effort
+        return TURN.format(self.turn) if self.turn else OwnWords(self.called or self.effort)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -71,7 +73,7 @@ class HoldView:
 
     @property
     def what(self) -> str:
-        return f"Turn {self.turn}" if self.turn else self.called or self.effort
+        return f"Turn {self.turn}" if self.turn else OwnWords(self.called or self.effort)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,7 +168,7 @@ def standing_holds(branch: Branch) -> tuple[HoldView, ...]:
 
 
 def hold_view(row: Hold, **more: Any) -> HoldView:
-    within = row.within.slug if row.within else ""
+    within = row.within.name if row.within else ""
     return HoldView(
         id=row.pk,
         turn=row.turn.number if row.turn else None,
@@ -240,8 +242,10 @@ def pinnable(item: ItemView, *, holds: HoldsView, noted: Collection[str], asked:
     if item.section == "turn":
         return turn_pin(asked, holds) if asked and item.title == YOUR_MESSAGE else None
     if item.section in ("pin", "summary"):
-        first = item.turns[0] if item.turns else None
-        return effort_pin(item.effort, holds) if item.effort else turn_pin(first, holds)
+        if item.effort:
+            return effort_pin(item, holds)
+        # Of several efforts in one row none can be meant.
+        return turn_pin(item.turns[0], holds) if item.turns else None
     if item.turns is None:
         return None
     first, last = item.turns
@@ -251,9 +255,10 @@ def pinnable(item: ItemView, *, holds: HoldsView, noted: Collection[str], asked:
     return None if TURN.format(first) in noted else turn_pin(first, holds)
 
 
-def turn_pin(number: int | None, holds: HoldsView) -> PinView:
+def turn_pin(number: int, holds: HoldsView) -> PinView:
     return PinView(turn=number, key=f"turn-{number}", hold=holds.of(turn=number))
 
 
-def effort_pin(slug: str, holds: HoldsView) -> PinView:
-    return PinView(effort=slug, key=f"effort-{slug}", hold=holds.of(effort=slug))
+def effort_pin(item: ItemView, holds: HoldsView) -> PinView:
+    slug = item.effort
+    return PinView(effort=slug, called=item.called, key=f"effort-{slug}", hold=holds.of(effort=slug))

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from efforts.context.naming import changes_named, names_of
 from efforts.context.plans import SECTIONS, replay
 from efforts.domain.prompt.difference import MadePlan, PlanChange, difference
 from efforts.domain.text.redaction import redact_all
@@ -72,10 +73,12 @@ def differing(before: MadePlan, now: MadePlan, branch: Branch, *, more: int) -> 
     found = difference(before, now)
     numbers = {number for change in (*found.entered, *found.left, *found.changed) for number in change.turns}
     prices = dict(branch_turns(branch).filter(number__in=numbers).values_list("number", "tokens"))
+    told = ((change.why, change.effort) for change in (*found.entered, *found.left, *found.changed))
+    names = names_of(branch.session, told)
     return DifferenceView(
-        entered=tuple(priced(found.entered, prices)),
-        left=tuple(priced(found.left, prices)),
-        changed=found.changed,
+        entered=changes_named(priced(found.entered, prices), names),
+        left=changes_named(priced(found.left, prices), names),
+        changed=changes_named(found.changed, names),
         sections=tuple(
             SectionChange(key=key, label=SECTIONS.get(key, key), before=was, now=stands)
             for key, was, stands in sorted(found.sections, key=lambda section: place_of(section[0]))

@@ -65,6 +65,7 @@ class ItemView:
     remedy: str = ""
     turns: tuple[int, int] | None = None
     effort: str = ""
+    called: str = ""
     hold: int = 0
     place: str = ""
     address: str = ""

@@ -219,11 +219,12 @@ def test_what_may_end_an_effort_among_other_words_concludes_nothing(message):
 @pytest.mark.parametrize(
     ("tool", "result", "line"),
     [
-        ("open_effort", {"opened": "offsite", "name": "offsite"}, "Started the effort offsite."),
-        ("close_effort", {"concluded": "offsite", "active": None}, "Concluded the effort offsite."),
-        ("reopen_effort", {"reopened": "offsite", "active": "offsite"}, "Opened the effort offsite again."),
-        ("switch_effort", {"active": "offsite"}, "Switched to the effort offsite."),
-        ("collapse_effort", {"collapsed": "offsite"}, "Put the log of offsite away. Its summary stays."),
+        ("open_effort", {"opened": "q3-offsite", "name": "Q3 offsite"}, "Started the effort Q3 offsite."),
+        ("open_effort", {"opened": "q3-2-offsite", "name": "Q3.2 offsite"}, "Started the effort Q3.2 offsite."),
+        ("close_effort", {"concluded": "q3-offsite", "active": None}, "Concluded the effort."),
+        ("reopen_effort", {"reopened": "q3-offsite", "active": "q3-offsite"}, "Opened the effort again."),
+        ("switch_effort", {"active": "q3-offsite"}, "Switched to the effort."),
+        ("collapse_effort", {"collapsed": "q3-offsite"}, "Put its log away. Its summary stays."),
     ],
 )
 def test_it_tells_what_it_did_and_never_quotes_that_later(tool, result, line):
@@ -231,6 +232,27 @@ def test_it_tells_what_it_did_and_never_quotes_that_later(tool, result, line):
     assert text.split("\n")[0] == line
     later = answer(request("What about the effort offsite?", ("user", "Hi."), ("assistant", text)))
     assert later.text.startswith(replies.NOTHING)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Started the effort offsite.",
+        "Concluded the effort offsite.",
+        "Opened the effort offsite again.",
+        "Switched to the effort offsite.",
+        "Put the log of offsite away. Its summary stays.",
+    ],
+)
+def test_what_it_told_in_earlier_versions_is_never_quoted_either(line):
+    later = answer(request("What about the effort offsite?", ("user", "Hi."), ("assistant", line)))
+    assert later.text.startswith(replies.NOTHING)
+
+
+def test_words_of_a_model_that_begin_as_its_own_do_are_quoted():
+    words = "Started the effort Q3 offsite. The offsite is in Ghent."
+    asked = request("Where is the offsite?", ("user", "Hi."), ("assistant", words))
+    assert "The offsite is in Ghent." in answer(asked).text
 
 
 def test_a_log_that_shares_no_word_with_the_question_is_quoted_from_its_end():

@@ -79,7 +79,7 @@ def test_the_turn_before_has_come_in_with_its_price(scene: Scene, read: Callable
     turn = first.run.turn
     turn.refresh_from_db()
     found = section(read(second), "difference-title")
-    assert "<b>Turn 1</b>" in found
+    assert '<b dir="auto">Turn 1</b>' in found
     assert f"{turn.tokens} tokens" in found
     assert "Among the last 10 turns outside any effort." in found
     assert f'<a class="xs" href="{first.get_absolute_url()}">turn 1, call 1</a>' in found
@@ -97,7 +97,7 @@ def test_what_left_says_why_and_what_would_bring_it_in(
     )
     page = read(asked(scene, "Three"))
     left = section(page, "difference-title").partition("<h3>Taken out</h3>")[2]
-    assert "<b>Turn 1</b>" in left
+    assert '<b dir="auto">Turn 1</b>' in left
     assert "Older than the last turn." in left
     assert "raise the window in the settings" in left
     assert "<h3>Older than the last turn.</h3>" in section(page, "out-title")

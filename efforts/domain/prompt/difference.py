@@ -84,11 +84,13 @@ class MadePlan:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanChange:
-    """`turns` are the numbers of the turns it is about; else `tokens` is what came, went, or was added."""
+    """`turns` are the numbers of the turns it is about; else `tokens` is what came, went, or was added. `effort` is the
+    id that the title begins with."""
 
     section: str
     title: str
     why: str
+    effort: str = ""
     remedy: str = ""
     turns: tuple[int, ...] = ()
     tokens: int = 0
@@ -169,12 +171,12 @@ def stands_otherwise(was: Item, item: Item) -> bool:
 
 
 def shown_as(number: int, item: Item) -> PlanChange:
-    return PlanChange(section=item.section, title=effort_of(item), why=item.sentence, turns=(number,))
+    return PlanChange(section=item.section, title="", effort=effort_of(item), why=item.sentence, turns=(number,))
 
 
 def gone(number: int, was: Item, now: MadePlan) -> PlanChange:
     why, remedy = why_gone(number, effort_of(was), now)
-    return PlanChange(section=was.section, title=effort_of(was), why=why, remedy=remedy, turns=(number,))
+    return PlanChange(section=was.section, title="", effort=effort_of(was), why=why, remedy=remedy, turns=(number,))
 
 
 def why_gone(number: int, effort: str, now: MadePlan) -> tuple[str, str]:
@@ -196,7 +198,7 @@ def grouped(items: Mapping[int, Item], change_of: Any) -> Iterator[PlanChange]:
         change = change_of(number, items[number])
         groups.setdefault(replace(change, turns=()), []).append(number)
     for change, numbers in groups.items():
-        yield replace(change, title=title_of(span_title(runs_of(numbers)), change.title), turns=tuple(numbers))
+        yield replace(change, title=title_of(span_title(runs_of(numbers)), change.effort), turns=tuple(numbers))
 
 
 def sent_headlines(made: MadePlan) -> dict[str, Item]:
@@ -207,12 +209,22 @@ def sent_pins(made: MadePlan) -> dict[str, Item]:
     return {title: item for title, item in made.pins.items() if item.included}
 
 
+def pin_change(item: Item, why: str, remedy: str = "") -> PlanChange:
+    title, effort = PIN_OF.format(item.title), effort_of(item)
+    return PlanChange(section="pin", title=title, effort=effort, why=why, remedy=remedy, tokens=item.tokens)
+
+
+def summary_change(item: Item, why: str, remedy: str = "") -> PlanChange:
+    title, effort = stand_in_title(item), effort_of(item)
+    return PlanChange(section="summary", title=title, effort=effort, why=why, remedy=remedy, tokens=item.tokens)
+
+
 def pins_in(before: MadePlan, now: MadePlan, kept: Collection[str]) -> Iterator[PlanChange]:
     """`kept`: pins of turns that only changed their place."""
     was = sent_pins(before)
     for title, item in sent_pins(now).items():
         if title not in was and title not in kept:
-            yield PlanChange(section="pin", title=PIN_OF.format(title), why=item.sentence, tokens=item.tokens)
+            yield pin_change(item, item.sentence)
 
 
 def pins_out(before: MadePlan, now: MadePlan, kept: Collection[str]) -> Iterator[PlanChange]:
@@ -220,7 +232,7 @@ def pins_out(before: MadePlan, now: MadePlan, kept: Collection[str]) -> Iterator
     for title, item in sent_pins(before).items():
         if title not in stands and title not in kept:
             why, remedy = why_pin_gone(item, now)
-            yield PlanChange(section="pin", title=PIN_OF.format(title), why=why, remedy=remedy, tokens=item.tokens)
+            yield pin_change(item, why, remedy)
 
 
 def why_pin_gone(was: Item, now: MadePlan) -> tuple[str, str]:
@@ -235,7 +247,7 @@ def headlines_in(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
     was = sent_headlines(before)
     for slug, item in sent_headlines(now).items():
         if slug not in was:
-            yield PlanChange(section="summary", title=stand_in_title(item), why=item.sentence, tokens=item.tokens)
+            yield summary_change(item, item.sentence)
 
 
 def headlines_out(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
@@ -245,7 +257,7 @@ def headlines_out(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
             out = now.headlines.get(slug)
             other = SHOWN_BY_TURNS if slug in shown else GONE
             why, remedy = (out.sentence, out.remedy) if out else (other, "")
-            yield PlanChange(section="summary", title=stand_in_title(item), why=why, remedy=remedy, tokens=item.tokens)
+            yield summary_change(item, why, remedy)
 
 
 def efforts_shown(items: Iterable[Item]) -> Collection[str]:
@@ -271,7 +283,7 @@ def changed_items(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
         if slug in stood and stood[slug].sha256[:FINGERPRINT] != item.sha256[:FINGERPRINT]:
             added = item.tokens - stood[slug].tokens
             why = OTHER_WORDS[is_excerpts(stood[slug]), is_excerpts(item)]
-            yield PlanChange(section="summary", title=stand_in_title(item), why=why, tokens=added)
+            yield replace(summary_change(item, why), tokens=added)
 
 
 def changed_sections(before: Mapping[str, int], now: Mapping[str, int]) -> Iterator[tuple[str, int, int]]:

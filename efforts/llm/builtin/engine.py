@@ -180,7 +180,7 @@ def told(prompt: Prompt) -> Iterator[str]:
         elif result.name == "search_efforts":
             yield replies.efforts(answered.get("matches"), found=True)
         elif result.name in replies.DONE:
-            yield replies.done(result.name, subject(result))
+            yield replies.done(result.name, str(answered.get("name") or subject(result)))
             if result.name == "expand_effort":
                 yield replies.quoting(replies.LOG_SAYS, from_log(prompt, subject(result)))
         else:

@@ -21,12 +21,13 @@ HELLO = "Hello. I am the built-in engine of CCM Web, not a language model."
 WELCOME = "You are welcome."
 ABOUT = "I am the built-in engine of CCM Web, not a language model."
 
-STARTED = "Started the effort {id}."
-CONCLUDED = "Concluded the effort {id}."
-REOPENED = "Opened the effort {id} again."
-SWITCHED = "Switched to the effort {id}."
-EXPANDED = "The log of {id} is open now."
-COLLAPSED = "Put the log of {id} away. Its summary stays."
+# What tools did stands above a reply, with the name of the effort; of most of them the engine knows only its id.
+STARTED = "Started the effort {name}."
+CONCLUDED = "Concluded the effort."
+REOPENED = "Opened the effort again."
+SWITCHED = "Switched to the effort."
+EXPANDED = "Its log is open now."
+COLLAPSED = "Put its log away. Its summary stays."
 EFFORTS = "These are the efforts here:"
 IN_ORDER = "These are the efforts in the order in which they were begun:"
 NO_EFFORTS = "There are no efforts here yet."
@@ -48,6 +49,12 @@ OPENINGS = (
 )
 # What it said in earlier versions: it is still nobody's words.
 FORMERLY = (
+    "Started the effort {id}.",
+    "Concluded the effort {id}.",
+    "Opened the effort {id} again.",
+    "Switched to the effort {id}.",
+    "The log of {id} is open now.",
+    "Put the log of {id} away. Its summary stays.",
     "Noted.",
     "Suggested it as a pin. Nothing is pinned until you say so.",
     "Noted for the ledger. You say whether it stands.",
@@ -55,7 +62,10 @@ FORMERLY = (
 )
 # These begin with what was done.
 DEEDS = (*DONE.values(), *FORMERLY)
-DONE_LINE = re.compile("|".join(re.escape(line).replace(re.escape("{id}"), r"\S+") for line in DEEDS))
+# An id has no space in it; a name ends with the line.
+TAKES = {re.escape("{id}"): r"\S+", re.escape("{name}."): r"(?:(?!\. ).)+\.$"}
+TAKEN = re.compile("|".join(map(re.escape, TAKES)))
+DONE_LINE = re.compile("|".join(TAKEN.sub(lambda place: TAKES[place[0]], re.escape(line)) for line in DEEDS))
 
 WHAT_WORKS = (
     "I can only quote what was said here. Ask about something from this conversation, in its own words, "
@@ -111,8 +121,8 @@ def noted() -> str:
     return f"{NOTED}\n\n{LATER}"
 
 
-def done(tool: str, id_: str) -> str:
-    return DONE[tool].format(id=id_)
+def done(tool: str, name: str) -> str:
+    return DONE[tool].format(name=name)
 
 
 def efforts(listed: object, *, found: bool = False) -> str:

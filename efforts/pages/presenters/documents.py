@@ -7,8 +7,8 @@ rendered by itself (`as_html`); as lines of JSON a conversation is `conversation
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
@@ -17,6 +17,7 @@ from django.utils import timezone
 from efforts.context.constraints import constraints_view
 from efforts.context.efforts import EffortView, effort_views, left_off
 from efforts.context.ledger import LedgerView, entries_here, entries_view, views_of
+from efforts.context.naming import titled, until_named
 from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import EffortStatus, EntryKind, EntryState, PointerState, RunState
@@ -47,11 +48,13 @@ NO_SUMMARY = "No summary has replaced its log."
 
 @dataclass(frozen=True, kw_only=True)
 class Spoken:
-    """A turn with the name of its effort, empty where it has none, and with the plans of its calls where asked for."""
+    """A turn with the name of its effort, empty where it has none, and with the plans of its calls where asked for;
+    `names`: of all efforts, by their ids."""
 
     view: TurnView
     effort: str
     plans: tuple[ContextPlan, ...] = ()
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 def spoken(
@@ -65,7 +68,12 @@ def spoken(
         after = turns[-1].number
         made = plans_of(turns) if plans else {}
         yield [
-            Spoken(view=view, effort=names.get(view.effort, view.effort), plans=tuple(made.get(view.run_id, ())))
+            Spoken(
+                view=view,
+                effort=names.get(view.effort, view.effort),
+                plans=tuple(made.get(view.run_id, ())),
+                names=names,
+            )
             for view in turn_views(branch, turns)
         ]
 
@@ -108,19 +116,22 @@ def turn_pieces(one: Spoken) -> Iterator[str]:
     if view.state in ENDED:
         yield f"*{said(ENDED[RunState(view.state)])}{f' {plain(said(view.error_text))}' if view.error_text else ''}*"
     for plan in one.plans:
-        yield plan_piece(plan)
+        yield plan_piece(plan, one.names)
 
 
-def plan_piece(plan: ContextPlan) -> str:
+def plan_piece(plan: ContextPlan, names: Mapping[str, str]) -> str:
     """What one call was sent, and why."""
     sent = said(f"Sent with call {plan.call}: {plan.tokens:,} of at most {plan.budget:,} tokens.")
-    return "\n".join([f"**{sent}**", "", *(item_line(Item.from_json(item)) for item in plan.body["items"])])
+    return "\n".join([f"**{sent}**", "", *(item_line(Item.from_json(item), names) for item in plan.body["items"])])
 
 
-def item_line(item: Item) -> str:
-    why = " ".join(said(one) for one in (item.sentence, "" if item.included else item.remedy) if one)
+def item_line(item: Item, names: Mapping[str, str]) -> str:
+    why = " ".join(
+        said(one) for one in (until_named(item.sentence, names), "" if item.included else item.remedy) if one
+    )
     decided = said("Included" if item.included else "Left out")
-    return f"- {decided}: {plain(said(item.title))}, {said(tokens_said(item.tokens))}. {plain(why)}"
+    title = said(titled(item.title, item.whose, names))
+    return f"- {decided}: {plain(title)}, {said(tokens_said(item.tokens))}. {plain(why)}"
 
 
 def ledger_pieces(branch: Branch) -> Iterator[str]:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from efforts.actions.branches import AS_BEFORE
 from efforts.context.holds import rows_of
+from efforts.context.naming import WITHIN, until_named
 from efforts.context.presence import seen_of
 from efforts.context.scopes import OF_SCOPES, ScopeStory, line_of, read_story
 from efforts.context.words import WordView, draft_of_effort, view_of_effort
@@ -271,6 +272,8 @@ def read_about(branch: Branch, everything: QuerySet[Event], rows: Collection[Eve
     story.rules = dict(Constraint.objects.filter(pk__in=rules).values_list("pk", "state"))
     efforts = {row.data["effort"] for row in rows if row.data.get("effort")}
     named = efforts | {row.data["next"] for row in rows if row.data.get("next")}
+    for row in (row for row in rows if row.kind in OF_HOLDS):
+        named |= {row.data.get("pinned_effort") or "", *WITHIN.findall(row.data.get("notice", ""))}
     states = EffortState.objects.filter(branch=branch, effort__slug__in=named).select_related("effort")
     story.states = {state.effort.slug: state for state in states}
     quotes = ContextPointer.objects.filter(branch=branch, effort__slug__in=efforts, digest=True)
@@ -380,11 +383,18 @@ def about_hold(row: Event, story: Story) -> NoticeView | None:
         kind=row.kind,
         effort="",
         hold=row.data["hold"],
-        text=without_dashes(row.data["notice"]),
+        text=pin_named(without_dashes(row.data["notice"]), row.data["pinned_effort"], story),
         layer="pin",
         undoable=not taken_back and not pinned_again and row.data["branch"] == story.branch,
         taken_back=taken_back,
     )
+
+
+def pin_named(text: str, effort: str | None, story: Story) -> str:
+    """What is stored calls efforts by their ids."""
+    names = {slug: state.effort.name for slug, state in story.states.items()}
+    text = until_named(text, names)
+    return text.replace(f"effort {effort} ", f"effort {names.get(effort, effort)} ", 1) if effort else text
 
 
 def about_entry(row: Event, story: Story) -> NoticeView | None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from efforts.context.efforts import EffortView, Standing, effort_views
 from efforts.context.inspection import DifferenceView, differing
+from efforts.context.naming import with_names
 from efforts.context.plans import PlanView, preview
 from efforts.models import Branch
 
@@ -27,9 +28,9 @@ def what_if(branch: Branch, *, budget: int, ambient_window: int, expanded: list[
     changes = {"budget": budget, "ambient_window": ambient_window}
     then = preview(branch, draft_text=text, changes=changes, expanded=expanded)
     if not now.made or not then.made:
-        return WhatIf(now=now, then=then, difference=None)
+        return WhatIf(now=now, then=with_names(then, branch.session), difference=None)
     found = differing(now.made, then.made, branch, more=then.tokens - now.tokens)
-    return WhatIf(now=now, then=then, difference=found)
+    return WhatIf(now=now, then=with_names(then, branch.session), difference=found)
 
 
 def expandable(branch: Branch) -> tuple[EffortView, ...]:

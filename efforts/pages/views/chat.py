@@ -20,6 +20,7 @@ from efforts import actions
 from efforts.actions import Place
 from efforts.context import constraints, efforts, ledger, plans
 from efforts.context.holds import holds_view, with_pins
+from efforts.context.naming import with_names
 from efforts.domain.commands import COMMANDS, to_be_sent
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.effort.states import Via
@@ -163,7 +164,7 @@ def next_call(branch: Branch, text: str = "") -> dict[str, Any]:
     holds = holds_view(branch, plan)
     return {
         **about(branch),
-        "plan": with_pins(plan, holds),
+        "plan": with_pins(with_names(plan, branch.session), holds),
         "holds": holds,
         "dropped_out": efforts.dropped_out(branch),
         "draft_tokens": get_counter(settings.CCM_ENCODING).count(text) + waiting,

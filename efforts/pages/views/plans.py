@@ -13,6 +13,7 @@ from efforts.actions.files.sending import filled
 from efforts.context import inspection
 from efforts.context.holds import holds_view, with_pins
 from efforts.context.inspection import pretty
+from efforts.context.naming import with_names
 from efforts.context.plans import replay, stored_plan
 from efforts.log.timelines import branch_plans
 from efforts.models import ContextPlan, Message, Session
@@ -42,7 +43,7 @@ def plan(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
     context = {
         **about(stored.branch),
         "stored": stored,
-        "plan": with_pins(stored_plan(stored), holds, turn=stored.run.turn.number),
+        "plan": with_pins(with_names(stored_plan(stored), session), holds, turn=stored.run.turn.number),
         "holds": holds,
         "difference": inspection.compared(before, stored) if before else None,
         "outcome": outcomes.outcome_of(stored),
