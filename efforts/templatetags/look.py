@@ -11,7 +11,8 @@ from django import template
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format, get_format
-from django.utils.html import format_html, format_html_join
+from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import get_text_list
 from django.utils.translation import gettext, gettext_noop, ngettext
 
@@ -23,7 +24,6 @@ from efforts.pages.themes import PANEL_COOKIE, THEME_COOKIE, THEMES, TIPS_COOKIE
 
 if TYPE_CHECKING:
     from django.template.context import Context, RequestContext
-    from django.utils.safestring import SafeString
 
     from efforts.models import Branch, Session
     from efforts.pages.presenters.chat import TurnView
@@ -41,6 +41,7 @@ AGES = (
     (timedelta(minutes=1), gettext_noop("min")),
 )
 NUMBERED = re.compile(r"\b(turns?|Runden?) (\d)")
+SPAN = re.compile(r"\b\d+-\d+\b")
 ICON_OF_STATE = {
     "queued": "wait",
     "running": "spin",
@@ -87,6 +88,12 @@ def unended(text: object) -> str:
 def unbroken(text: object) -> str:
     """With turns and their numbers in one line: "turns 2-6" is read as one name."""
     return NUMBERED.sub("\\1\u00a0\\2", str(text))
+
+
+@register.filter
+def spans_whole(text: object) -> SafeString:
+    """No line ends within a span of turns: a browser may break one behind its hyphen."""
+    return mark_safe(SPAN.sub(r'<span class="whole">\g<0></span>', conditional_escape(text)))
 
 
 @register.filter

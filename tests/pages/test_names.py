@@ -41,8 +41,12 @@ def session(alice: User) -> Session:
 def words(client: Client, address: str) -> str:
     answer = client.get(address, headers=HTMX)
     assert answer.status_code == 200
-    text = re.sub(r"<[^>]+>", "\n", answer.content.decode())
-    return html.unescape(re.sub(r"\s+", " ", text.replace("\n", " ")))
+    return plain(answer.content.decode())
+
+
+def plain(page: str) -> str:
+    """Its words; no tag parts what stands in one line."""
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", re.sub(r"</?span[^>]*>", "", page))))
 
 
 def labels(client: Client, address: str) -> list[str]:
@@ -83,7 +87,7 @@ def test_a_pin_until_an_effort_is_concluded_says_which_one(as_alice: Client, ses
 
 def test_trying_other_settings_calls_them_so(as_alice: Client, session: Session) -> None:
     fields = {"budget": 16_000, "ambient_window": 10, "expanded": [SLUG], "text": ""}
-    tried = html.unescape(as_alice.post(f"/s/{session.pk}/what-if/", fields, headers=HTMX).content.decode())
+    tried = plain(as_alice.post(f"/s/{session.pk}/what-if/", fields, headers=HTMX).content.decode())
     assert f"{NAME}: turns 1-2" in tried
     assert f"{SLUG}: " not in tried
 

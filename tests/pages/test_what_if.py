@@ -38,7 +38,7 @@ def test_a_smaller_window_leaves_turns_out_and_says_why(as_alice: Client, scene:
         scene.ask(text, "Noted.")
     shown = tried(as_alice, address, ambient_window=1)
     left = shown.partition("<h3>Taken out</h3>")[2]
-    assert '<b dir="auto">Turns 1-2</b>' in left
+    assert '<b dir="auto">Turns <span class="whole">1-2</span></b>' in left
     assert "Older than the last turn." in left
     assert "As it is" in shown
     assert "What if" in shown
