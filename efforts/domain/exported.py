@@ -31,6 +31,9 @@ RULE = "constraint"
 # Where a turn may have ended; one that had not when it was exported goes on nowhere.
 ENDED = {state.value for state in RunState} - {RunState.QUEUED, RunState.RUNNING, RunState.CANCELLED}
 NO_EXPORT = "This is no conversation that CCM Web exported. Choose a file that “Export” made as JSON lines."
+NO_LINE = f"Line {{number}} is not a line of an export. {NO_EXPORT}"
+NEWER = "Line {number} is of a version that is not known here: a newer CCM Web exported it."
+BREAKS_OFF = "The file breaks off in line {number}: it was not saved to its end. Download it again."
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,19 +111,22 @@ def read_conversation(text: str) -> Conversation:
     """Raises `Refused` with the number of the line and what is wrong with it."""
     reader = Reader()
     # Not splitlines: JSON leaves some signs of a new line in its texts.
-    for number, line in enumerate(text.split("\n"), 1):
-        if line.strip():
-            reader.take(fields_of(number, line))
+    told = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    for number, line in told:
+        reader.take(fields_of(number, line, last=reader.head is not None and number == told[-1][0]))
     return reader.whole()
 
 
-def fields_of(number: int, line: str) -> Fields:
+def fields_of(number: int, line: str, *, last: bool) -> Fields:
+    """`last`: of an export that has begun."""
     try:
         values = json.loads(line)
     except (ValueError, RecursionError) as error:
+        if last:
+            raise Refused("no_json", BREAKS_OFF.format(number=f"{number:,}")) from error
         raise Refused("no_json", f"Line {number:,} is not JSON." + f" {NO_EXPORT}") from error
     if not isinstance(values, dict):
-        raise Refused("no_export", f"Line {number:,} is not a line of an export." + f" {NO_EXPORT}")
+        raise Refused("no_export", NO_LINE.format(number=f"{number:,}"))
     return Fields(number=number, values=values)
 
 
@@ -201,8 +207,10 @@ class Reader:
 
     def take(self, fields: Fields) -> None:
         kind = fields.values.get("line", RULE if "entry" in fields.values else "")
-        if fields.values.get("v") != VERSION:
-            raise Refused("version", f"Line {fields.number:,} is of a version that is not known here. {NO_EXPORT}")
+        version = fields.values.get("v")
+        if version != VERSION:
+            newer = isinstance(version, int) and version > VERSION
+            raise Refused("version", (NEWER if newer else NO_LINE).format(number=f"{fields.number:,}"))
         if self.head is None and kind != "conversation":
             raise Refused("no_export", NO_EXPORT)
         takes = {

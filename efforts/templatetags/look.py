@@ -11,7 +11,7 @@ from django import template
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format, get_format
-from django.utils.html import conditional_escape, format_html, format_html_join
+from django.utils.html import escape, format_html, format_html_join
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import get_text_list
 from django.utils.translation import gettext, gettext_noop, ngettext
@@ -93,7 +93,7 @@ def unbroken(text: object) -> str:
 @register.filter
 def spans_whole(text: object) -> SafeString:
     """No line ends within a span of turns: a browser may break one behind its hyphen."""
-    return mark_safe(SPAN.sub(r'<span class="whole">\g<0></span>', conditional_escape(text)))
+    return mark_safe(SPAN.sub(r'<span class="whole">\g<0></span>', escape(str(text))))
 
 
 @register.filter

@@ -394,7 +394,7 @@ def pin_named(text: str, effort: str | None, story: Story) -> str:
     """What is stored calls efforts by their ids."""
     names = {slug: state.effort.name for slug, state in story.states.items()}
     text = until_named(text, names)
-    return text.replace(f"effort {effort} ", f"effort {names.get(effort, effort)} ", 1) if effort else text
+    return text.replace(f" {effort} ", f" {names.get(effort, effort)} ", 1) if effort else text
 
 
 def about_entry(row: Event, story: Story) -> NoticeView | None:
