@@ -87,6 +87,13 @@ def test_the_review_says_at_a_glance_what_is_in_the_prompt(room: Room, as_alice:
     assert "The log of turns 1-3, as it is expanded" in shown(as_alice, "review_top", row.pk)
 
 
+def test_a_pinned_turn_is_told_apart_from_the_log_that_a_summary_would_replace(room: Room, as_alice: Client) -> None:
+    row = STATES["reviewed"](room)
+    actions.pin_turn(room.talk.place, 2)
+    told = shown(as_alice, "review_top", row.pk).partition('id="in-prompt"')[2]
+    assert "The log of turns 1, 3. Pinned, so sent in any case: turn 2." in told
+
+
 def test_while_it_is_expanded_every_page_says_that_the_turns_are_seen(room: Room, as_alice: Client) -> None:
     row = STATES["no model"](room)
     actions.expand_effort(room.talk.place, SLUG)
