@@ -266,6 +266,17 @@ def by_graph(snapshot: Any, folder: Path, query: str) -> list[str]:
     return [found.rows[one.symbol].qualified for one in found.scored if one.symbol in found.rows]
 
 
+def by_cards(snapshot: Any, folder: Path, query: str) -> list[str]:
+    """The cards that a prompt may show, of which it shows the first eight."""
+    from efforts.domain.effort.policy import ContextMode
+    from workspaces.joining import LOOKED_AT
+    from workspaces.retrieval.cards import cards_of
+    from workspaces.retrieval.search import search
+
+    found = search(snapshot, query, most=LOOKED_AT)
+    return [card.symbol.qualified for card in cards_of(snapshot, found, ContextMode.LIGHT)]
+
+
 def by_meaning(snapshot: Any, folder: Path, query: str) -> list[str]:
     from efforts.context.embedders import Wording
     from workspaces.retrieval.meanings import meaning_in
@@ -353,6 +364,7 @@ def qualified_at(snapshot: Any, path: str, line: int) -> list[str]:
 RANKERS: dict[str, Callable[[Any, Path, str], list[str]]] = {
     "bm25": by_text,
     "graph": by_graph,
+    "cards": by_cards,
     "ripgrep+ctags": by_grep,
 }
 

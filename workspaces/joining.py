@@ -71,7 +71,10 @@ class Workspaces:
         found = search.search(snapshot, text, most=LOOKED_AT, meant=asked.meant)
         standing = list(standing_cards(branch, snapshot, mode))
         here = {card.symbol.pk for card in standing}
-        by_words = [card for card in cards_of(snapshot, found, mode) if card.symbol.pk not in here]
+        pointed_at = list(cards_of(snapshot, found, mode))
+        by_words = [card for card in pointed_at if card.symbol.pk not in here]
+        # Before an index is complete what is missing may not be known yet.
+        is_beside = bool(text.strip()) and not pointed_at and snapshot.stage == Stage.COMPLETE
         # What stands and is named as well is referred to: it has its place among what was found.
         scored = {one.symbol: one for one in found.scored}
         standing = [replace(card, scored=scored.get(card.symbol.pk, card.scored)) for card in standing]
@@ -80,11 +83,21 @@ class Workspaces:
         results = [one.result for one in decided]
 
         def keep(run: Run) -> None:
-            told = asked.fault
-            record(run, snapshot, found, Trigger.AUTO, cards, mode=str(mode), results=results, words_alone=told)
+            record(
+                run,
+                snapshot,
+                found,
+                Trigger.AUTO,
+                cards,
+                mode=str(mode),
+                results=results,
+                words_alone=asked.fault,
+                is_beside=is_beside,
+            )
             tell_by(run, decided)
 
-        return CodeFound(code=code_of(workspace.name, snapshot, mode, as_hits(cards), results), keep=keep)
+        code = code_of(workspace.name, snapshot, mode, as_hits(cards), results)
+        return CodeFound(code=replace(code, is_beside=is_beside), keep=keep)
 
     def kept(self, run_id: UUID, chosen: Mapping[str, Any]) -> Code:
         pk = chosen.get("workspace")
@@ -95,13 +108,9 @@ class Workspaces:
         snapshot = Snapshot.objects.filter(pk=row.params["code_snapshot"]).first() if row else None
         if row is None or snapshot is None:
             return Code(name=name)
-        return code_of(
-            name,
-            snapshot,
-            ContextMode(row.params["mode"]),
-            row.code_hits.exclude(text=""),
-            row.params.get("results", ()),
-        )
+        hits, results = row.code_hits.exclude(text=""), row.params.get("results", ())
+        code = code_of(name, snapshot, ContextMode(row.params["mode"]), hits, results)
+        return replace(code, is_beside=row.params.get("is_beside", False))
 
     def sent(self, plan: ContextPlan, shown: tuple[int, ...]) -> None:
         row = RetrievalSet.objects.filter(run=plan.run_id, trigger=Trigger.AUTO, strategy__startswith=STRATEGY).first()

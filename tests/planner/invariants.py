@@ -497,6 +497,7 @@ def keeps_code_within_its_total(inputs: PlanInputs, planned: Plan) -> None:
     if inputs.code.name and not inputs.code_share:
         assert [item.reason for item in items] == [Reason.CODE_OFF]
     elif inputs.code.name:
+        assert (Reason.CODE_BESIDE in {item.reason for item in items}) == inputs.code.is_beside
         # Each card that was found is in or out, with why, and what is out says what would bring it in.
         assert {item.values["symbol"] for item in items if "symbol" in item.values} == {
             card.symbol for card in inputs.code.cards

@@ -305,7 +305,8 @@ def code(table: Table) -> Code:
     """Nothing attached, or a map and cards, some of which stand within others."""
     thrown = table.many(6, 16)
     if not thrown:
-        return Code()
+        # Attached, and the message points at nothing in it.
+        return Code(name="shop", map="shop/ 1", most=8, is_beside=True) if table.many(2, 16) else Code()
     cards = tuple(card(place, dice) for place, dice in enumerate(thrown))
     return Code(name="shop", map="\n".join(f"folder{n}/ {n}" for n in range(1 + 8 * len(thrown))), cards=cards, most=8)
 

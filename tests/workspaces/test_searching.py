@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from efforts import actions
 from efforts.context.planning import chosen_settings, main_branch, next_inputs, tools_for
 from efforts.context.plans import PlanView, preview
 from efforts.context.prompts import system_text
@@ -217,6 +218,59 @@ def test_what_stands_within_a_card_is_shown_once(session: Session, shop: Workspa
 
 def test_small_talk_brings_no_cards(session: Session, shop: Workspace) -> None:
     assert shown(preview(main_branch(session), draft_text="Thanks!")) == ["Map of shop"]
+
+
+def add_everyday_words(root: Path) -> None:
+    """What comments and names of any code say here and there."""
+    for n, words in enumerate(("leaves of the tree", "at 9 it leaves", "the next one leaves early", "comes until 9")):
+        write(root, **{f"shop__word_{n}_py": f'def walk_{n}(node):\n    """What {words}."""\n    return node\n'})
+
+
+@pytest.mark.parametrize(
+    ("text", "is_about_it"),
+    [
+        ("The train to Vienna leaves at 9, so my sister and her children miss dinner, and Anna bakes bread", False),
+        ("Where is an amount converted to another currency?", True),
+        ("Does walk_2 visit the train to Vienna, so that my sister and her children miss dinner?", True),
+    ],
+)
+def test_a_message_that_shares_everyday_words_with_the_code_brings_no_cards(
+    session: Session, shop: Workspace, root: Path, text: str, is_about_it: bool
+) -> None:
+    add_everyday_words(root)
+    indexed(shop)
+    view = preview(main_branch(session), draft_text=text)
+    assert (len(shown(view)) > 1) == is_about_it
+    out = {item.title: (item.reason, item.remedy) for item in view.excluded if item.section == "code"}
+    assert ("Code of shop" in out) == (not is_about_it)
+    if not is_about_it:
+        assert out["Code of shop"] == (
+            "Nothing in the message points at the code, so none of it is added.",
+            "Name a file or a symbol in the message, or pin it on the page of the code. The model can search the code "
+            "all the same.",
+        )
+
+
+def test_that_a_message_is_not_about_the_code_is_kept_with_the_plan(session: Session, shop: Workspace) -> None:
+    turn = actions.send_message(session, text="What is for dinner?", client_id="c1", actor=session.owner)
+    run = Run.objects.select_related("branch").get(turn=turn)
+    chosen = chosen_settings(session)
+    port = coding.registered()
+    look = port.look(run.branch, chosen, "What is for dinner?")
+    assert look is not None
+    look.keep(run)
+    assert look.code.is_beside
+    assert port.kept(run.pk, chosen) == look.code
+
+
+def test_a_name_that_is_written_out_leaves_room_for_what_else_the_message_asks(
+    session: Session, shop: Workspace
+) -> None:
+    view = preview(
+        main_branch(session),
+        draft_text="Does `net` matter to what turns an amount of buyers from abroad into a currency of ours?",
+    )
+    assert {"shop.cart.Cart.net", "shop.money.convert"} <= set(shown(view))
 
 
 def test_no_line_of_code_passes_for_one_of_the_program(session: Session, shop: Workspace, root: Path) -> None:

@@ -61,6 +61,11 @@ class Scored:
     through: tuple[int, ...] = ()
 
 
+def most_of(rarities: Sequence[float]) -> float:
+    """What a text would have, and no more, that said each word of a query again and again."""
+    return math.fsum(rarities) * (K1 + 1)
+
+
 def text_score(one: Candidate, rarities: Sequence[float]) -> float:
     """BM25 of text and names as one field, in which a name counts for several words."""
     times = [said + NAME_WEIGHT * min(named, 2) for said, named in zip(one.counts, one.named, strict=True)]
@@ -105,7 +110,7 @@ def rank(
     """Best first; equal ones by their names. `exact`: symbols that the query writes out; `neighbours`: of the best by
     their text, other candidates with how sure it is; `meanings`: how near each symbol is to what the query means."""
     rarities = [rarity(with_it, symbols) for with_it in frequencies]
-    most = math.fsum(rarities) * (K1 + 1)
+    most = most_of(rarities)
     tests = 1.0 if wants_tests else TEST
     files = file_scores(candidates, rarities)
     texts = {}

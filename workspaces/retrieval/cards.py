@@ -19,6 +19,9 @@ EXEMPLARS = 2
 # Hits that are kept for a prompt to choose from; what has less than this share of the best score is there by chance.
 KEPT = 24
 LEAST_OF_BEST = 0.25
+# A message is about the code if what answers it best has this share of what would say all of it. Few words are there by
+# chance sooner than many: they count as if there were five more, which the code has not.
+LEAST_OF_MESSAGE, FEW = 0.133, 5
 # Words of the query that a symbol must have, where the query has so many.
 LEAST_WORDS = 2
 # Steps of 10,000: what is nearer to the meaning of a message needs none of its words.
@@ -40,9 +43,7 @@ class FoundCard:
 def cards_of(snapshot: Snapshot, found: CodeSearch, mode: ContextMode) -> Iterator[FoundCard]:
     """Of what was found that which a message points at, the best first."""
     counts = counts_of(snapshot)
-    telling = [one for one in found.scored if is_telling(found, one) and one.symbol in found.rows]
-    best = telling[0].score if telling else 0.0
-    for place, one in enumerate(one for one in telling[:KEPT] if one.score >= LEAST_OF_BEST * best):
+    for place, one in enumerate(pointed_at(found)):
         symbol = found.rows[one.symbol]
         card = card_of(symbol, counts)
         source = symbol.file.text.split("\n")
@@ -56,6 +57,17 @@ def cards_of(snapshot: Snapshot, found: CodeSearch, mode: ContextMode) -> Iterat
             short=card_text(card, source, found.terms, short),
             why=(*why_of(found, one), *([EXEMPLAR] if is_exemplar else [])),
         )
+
+
+def pointed_at(found: CodeSearch) -> list[Scored]:
+    """Nothing where a message only shares everyday words with the code, and neither names nor means anything in it."""
+    telling = [one for one in found.scored if is_telling(found, one) and one.symbol in found.rows]
+    named = any(one.exact for one in telling)
+    # A name that is written out outweighs all words: what else the message says is measured by itself.
+    best = max((one.score for one in telling if not one.exact), default=0.0)
+    if not named and best < LEAST_OF_MESSAGE * found.most * (1 + FEW / max(len(found.terms), 1)):
+        return [one for one in telling[:KEPT] if one.meaning >= NEAR]
+    return [one for one in telling[:KEPT] if one.exact or one.score >= LEAST_OF_BEST * best]
 
 
 def is_telling(found: CodeSearch, one: Scored) -> bool:

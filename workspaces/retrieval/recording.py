@@ -24,9 +24,10 @@ def record(
     mode: str = "",
     results: Sequence[str] = (),
     words_alone: str = "",
+    is_beside: bool = False,
 ) -> RetrievalSet:
     """With `cards` what a prompt may show of it, and `results`: what it tells of earlier proposals; `words_alone`: why
-    meanings were not compared, where they should have been."""
+    meanings were not compared, where they should have been; `is_beside`: the message points at nothing in the code."""
     plan = ContextPlan.objects.filter(run=run).order_by("-call").values_list("pk", flat=True).first()
     row = RetrievalSet.objects.create(
         session_id=run.turn.session_id,
@@ -47,6 +48,7 @@ def record(
             "most": len(found.scored),
             **({"meaning": found.meant.params} if found.meant else {}),
             **({"words_alone": words_alone} if words_alone else {}),
+            **({"is_beside": True} if is_beside else {}),
             **({"results": list(results)} if results else {}),
         },
         found=found.found,

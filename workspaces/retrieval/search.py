@@ -53,13 +53,15 @@ class Rankers:
 
 @dataclass(frozen=True, kw_only=True)
 class CodeSearch:
-    """`rows`: of what was found, the symbols; `found`: how many have a word of the query."""
+    """`rows`: of what was found, the symbols; `found`: how many have a word of the query; `most`: what a symbol would
+    score by its words that said all of the query again and again."""
 
     query: str
     terms: tuple[str, ...]
     scored: Sequence[Scored] = ()
     rows: Mapping[int, Symbol] = field(default_factory=dict)
     found: int = 0
+    most: float = 0.0
     meant: Meant | None = None
 
 
@@ -92,7 +94,8 @@ def search(
     )
     kept = [one for one in scored if one.score > 0][:most]
     found = Symbol.objects.select_related("file").defer("terms", "names").in_bulk([one.symbol for one in kept])
-    return CodeSearch(query=query, terms=terms, scored=kept, rows=found, found=len(rows), meant=meant)
+    most_words = ranking.most_of([rarity(with_it, symbols) for with_it in frequencies])
+    return CodeSearch(query=query, terms=terms, scored=kept, rows=found, found=len(rows), most=most_words, meant=meant)
 
 
 def symbols_in(snapshot: Snapshot) -> int:

@@ -94,7 +94,7 @@ def card_entries(choice: Choice, fragments: Fragments) -> Iterator[dict[str, Any
 
 
 def code_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
-    """One for the map, one for each card, shown or not."""
+    """One for the map, one for each card, shown or not; and one where a message points at none."""
     code, shown = inputs.code, choice.code
     if not code.name:
         return
@@ -105,6 +105,15 @@ def code_items(inputs: PlanInputs, choice: Choice) -> Iterator[Item]:
         block = map_block(inputs, shown.map or code.map)
         reason = Reason.CODE_MAP if shown.map else Reason.CODE_MAP_OVER_CAP
         yield map_item(inputs, inputs.count(block), reason, included=bool(shown.map), text=shown.map and block)
+    if code.is_beside:
+        yield Item(
+            section="code",
+            title=f"Code of {code.name}",
+            tokens=0,
+            reason=Reason.CODE_BESIDE,
+            included=False,
+            values={},
+        )
     standing = {one.card.symbol: one for one in shown.cards}
     for card in code.cards:
         if one := standing.get(card.symbol):

@@ -194,12 +194,13 @@ class CodeCard:
 @dataclass(frozen=True, kw_only=True)
 class Code:
     """What of the attached folder `name` a prompt may show: a map in the order of what its lines are worth, and cards,
-    the best first, `most` of them at once."""
+    the best first, `most` of them at once. `is_beside`: the message points at nothing in it."""
 
     name: str = ""
     map: str = ""
     cards: tuple[CodeCard, ...] = ()
     most: int = 0
+    is_beside: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -62,6 +62,7 @@ class Reason(StrEnum):
     CODE_BEYOND = "code_beyond"
     CODE_WITHIN = "code_within"
     CODE_OFF = "code_off"
+    CODE_BESIDE = "code_beside"
     LEFT_OUT = "left_out"
     LINE = "line"
     LINE_SHOWN = "line_shown"
@@ -128,6 +129,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.CODE_WITHIN: "It stands within another card.",
     Reason.LEFT_OUT: "You left it out of prompts.",
     Reason.CODE_OFF: "Context is off: no code is shown by itself.",
+    Reason.CODE_BESIDE: "Nothing in the message points at the code, so none of it is added.",
     Reason.LINE: "You ask what was when: {listed} of {count} efforts with their dates, in the order they were begun.",
     Reason.LINE_SHOWN: "You ask what was when, and every effort is in the prompt already.",
     Reason.LINE_OVER_CAP: "You ask what was when, but there is no room for a list of efforts.",
@@ -164,6 +166,8 @@ REMEDIES: dict[Reason, str] = {
     Reason.CODE_WITHIN: "Nothing is missing: its lines are shown.",
     Reason.LEFT_OUT: "Choose “Put back into prompts” in the menu of its message.",
     Reason.CODE_OFF: "Choose Light or Heavy (Alt+M). The model can search the code all the same.",
+    Reason.CODE_BESIDE: "Name a file or a symbol in the message, or pin it on the page of the code. The model can "
+    "search the code all the same.",
     Reason.LINE_SHOWN: "Nothing is missing: it is not sent twice.",
     Reason.LINE_OVER_CAP: "Raise the budget in the settings.",
 }
