@@ -21,7 +21,7 @@ KEPT = 24
 LEAST_OF_BEST = 0.25
 # A message is about the code if what answers it best has this share of what would say all of it. Few words are there by
 # chance sooner than many: they count as if there were five more, which the code has not.
-LEAST_OF_MESSAGE, FEW = 0.133, 5
+LEAST_OF_MESSAGE, FEW = 0.1, 5
 # Words of the query that a symbol must have, where the query has so many.
 LEAST_WORDS = 2
 # Steps of 10,000: what is nearer to the meaning of a message needs none of its words.
@@ -62,12 +62,11 @@ def cards_of(snapshot: Snapshot, found: CodeSearch, mode: ContextMode) -> Iterat
 def pointed_at(found: CodeSearch) -> list[Scored]:
     """Nothing where a message only shares everyday words with the code, and neither names nor means anything in it."""
     telling = [one for one in found.scored if is_telling(found, one) and one.symbol in found.rows]
+    best = telling[0].score if telling else 0.0
     named = any(one.exact for one in telling)
-    # A name that is written out outweighs all words: what else the message says is measured by itself.
-    best = max((one.score for one in telling if not one.exact), default=0.0)
     if not named and best < LEAST_OF_MESSAGE * found.most * (1 + FEW / max(len(found.terms), 1)):
         return [one for one in telling[:KEPT] if one.meaning >= NEAR]
-    return [one for one in telling[:KEPT] if one.exact or one.score >= LEAST_OF_BEST * best]
+    return [one for one in telling[:KEPT] if one.score >= LEAST_OF_BEST * best]
 
 
 def is_telling(found: CodeSearch, one: Scored) -> bool:
