@@ -21,7 +21,7 @@ KEPT = 24
 LEAST_OF_BEST = 0.25
 # A message is about the code if what answers it best has this share of what would say all of it. Few words are there by
 # chance sooner than many: they count as if there were five more, which the code has not.
-LEAST_OF_MESSAGE, FEW = 0.1, 5
+LEAST_OF_MESSAGE, FEW = 0.133, 5
 # Words of the query that a symbol must have, where the query has so many.
 LEAST_WORDS = 2
 # Steps of 10,000: what is nearer to the meaning of a message needs none of its words.
