@@ -71,8 +71,8 @@ CODE = HtmlFormatter(nowrap=True)
 CITE = "cite"
 DEADLINE = "deadline"
 
-# Citations as they are written, each with the address of what it cites.
-Cited = tuple[tuple[str, str], ...]
+# Citations as they are written, each with how a person reads it and the address of what it cites.
+Cited = tuple[tuple[str, tuple[str, str]], ...]
 
 
 class TooSlow(Exception):
@@ -220,12 +220,13 @@ def _citation(state: StateInline, silent: bool) -> bool:
     """A citation that leads somewhere becomes a link. What has an address of its own is Markdown's business."""
     at = (state.src, state.pos)
     found = None if state.linkLevel else CITATION.match(*at) or CODE_CITATION.match(*at)
-    address = state.env[CITE].get(found[0]) if found else None
-    if not found or not address or state.src[found.end() : found.end() + 1] in ("(", "["):
+    link = state.env[CITE].get(found[0]) if found else None
+    if not found or not link or state.src[found.end() : found.end() + 1] in ("(", "["):
         return False
     if not silent:
+        shown, address = link
         state.push("link_open", "a", 1).attrs = {"href": address, "class": CITE}
-        state.push("text", "", 0).content = found[0]
+        state.push("text", "", 0).content = shown
         state.push("link_close", "a", -1)
     state.pos = found.end()
     return True

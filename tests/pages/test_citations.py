@@ -23,9 +23,19 @@ def test_citations_of_turns_and_efforts_that_are_there_are_links(
     actions.open_effort(actions.here(scene.session, actor=scene.session.owner), "Auth bug")
     scene.ask("The token expires after 15 minutes.", "Noted.")
     scene.ask("When?", "After 15 minutes [auth-bug, turn 1], as you said [Turn 1]. Not [other, turn 1], not [turn 9].")
-    expected = [(address("log/?around=1#turn-1"), "[auth-bug, turn 1]"), (address("log/?around=1#turn-1"), "[Turn 1]")]
+    expected = [(address("log/?around=1#turn-1"), "[Auth bug, turn 1]"), (address("log/?around=1#turn-1"), "[Turn 1]")]
     for page in (as_alice.get(address()), as_alice.get(address("turns/2/"), headers=HTMX)):
         assert LINK.findall(page.content.decode()) == expected
+
+
+def test_an_effort_is_called_by_the_name_that_it_has_now(as_alice: Client, scene: Scene, address: Address) -> None:
+    here = actions.here(scene.session, actor=scene.session.owner)
+    actions.open_effort(here, "Auth bug")
+    scene.ask("Hello", "See [AUTH-BUG, turns 1-1].")
+    actions.rename_effort(here, "auth-bug", "**A** [x](http://y.example) <b>")
+    page = as_alice.get(address()).content.decode()
+    shown = "[**A** [x](http://y.example) &lt;b&gt;, turns 1-1]"
+    assert LINK.findall(page) == [(address("log/?around=1#turn-1"), shown)]
 
 
 def test_where_it_leads_the_turn_stands(as_alice: Client, scene: Scene, address: Address) -> None:

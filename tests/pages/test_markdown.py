@@ -124,16 +124,20 @@ def test_other_scripts_stay_whole() -> None:
     assert "日本語 עברית 🌍" in render("日本語 עברית 🌍")
 
 
-CITED = (("[auth-bug, turn 12]", "/s/1/log/?before=13#turn-12"), ("[turn 3]", "/s/1/log/?before=4#turn-3"))
+CITED = (
+    ("[auth-bug, turn 12]", ("[Auth bug, turn 12]", "/s/1/log/?before=13#turn-12")),
+    ("[turn 3]", ("[turn 3]", "/s/1/log/?before=4#turn-3")),
+)
 
 
 @pytest.mark.parametrize(
     "around", ["It was {}.", "> {}", "- {}: yes", "**{}**", "| a |\n|---|\n| {} |", "{}: yes", "{}:"]
 )
-@pytest.mark.parametrize(("cited", "address"), CITED)
-def test_a_citation_is_a_link_within_the_page(around: str, cited: str, address: str) -> None:
+@pytest.mark.parametrize(("cited", "link"), CITED)
+def test_a_citation_is_a_link_within_the_page(around: str, cited: str, link: tuple[str, str]) -> None:
     html = render(around.format(cited), CITED)
-    assert f'<a href="{address}" class="cite" rel="noopener noreferrer nofollow ugc">{cited}</a>' in html
+    shown, address = link
+    assert f'<a href="{address}" class="cite" rel="noopener noreferrer nofollow ugc">{shown}</a>' in html
     assert "_blank" not in html
 
 
@@ -151,7 +155,7 @@ def test_in_code_nothing_is_cited(code: str) -> None:
 
 def test_a_reply_cannot_give_a_citation_another_address() -> None:
     html = render("[turn 3]\n\n[turn 3]: https://e.example", CITED)
-    assert html.count(f'<a href="{CITED[1][1]}" class="cite"') == 2
+    assert html.count(f'<a href="{CITED[1][1][1]}" class="cite"') == 2
 
 
 def test_a_link_with_an_address_of_its_own_stays_that_link() -> None:
@@ -163,7 +167,8 @@ def test_a_link_with_an_address_of_its_own_stays_that_link() -> None:
 def test_a_text_is_rendered_anew_where_its_citations_lead_elsewhere() -> None:
     assert "<a" not in render("See [turn 3].")
     assert 'href="/s/1/log/?before=4#turn-3"' in render("See [turn 3].", CITED)
-    assert 'href="/s/2/log/?before=4#turn-3"' in render("See [turn 3].", (("[turn 3]", "/s/2/log/?before=4#turn-3"),))
+    elsewhere = (("[turn 3]", ("[turn 3]", "/s/2/log/?before=4#turn-3")),)
+    assert 'href="/s/2/log/?before=4#turn-3"' in render("See [turn 3].", elsewhere)
 
 
 @pytest.mark.parametrize("text", NASTY)

@@ -23,6 +23,10 @@ class Citation:
     effort: str
     turn: int
 
+    def named(self, name: str) -> str:
+        """With the name of its effort for the id, where there is one."""
+        return f"[{name}{self.text[self.text.index(',') :]}" if name else self.text
+
 
 def citations_in(text: str) -> Iterator[Citation]:
     """In the order of the text; the effort in lower case, "" of turns that belong to none."""

@@ -1,4 +1,4 @@
-"""Where the citations of replies lead in one branch."""
+"""Where the citations of replies lead in one branch, and how they are read: models write the ids of efforts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def cited_in(branch: Branch, replies: Mapping[int, Iterable[Message]]) -> dict[i
                 **code.get(number, {}),
                 # A reply knows of no later turn, whatever number it has made up.
                 **{
-                    one.text: branch.address_of_turn(one.turn)
+                    one.text: (one.named(efforts.get(one.effort, "")), branch.address_of_turn(one.turn))
                     for one in several
                     if 0 < one.turn <= number and (not one.effort or one.effort in efforts)
                 },
@@ -31,8 +31,8 @@ def cited_in(branch: Branch, replies: Mapping[int, Iterable[Message]]) -> dict[i
     }
 
 
-def code_addresses(branch: Branch, replies: Mapping[int, Iterable[Message]]) -> dict[int, dict[str, str]]:
-    """Of the places in attached code that each turn's replies name."""
+def code_addresses(branch: Branch, replies: Mapping[int, Iterable[Message]]) -> dict[int, dict[str, tuple[str, str]]]:
+    """Of the places in attached code that each turn's replies name; they are read as they are written."""
     texts = {
         number: [row.text for row in rows if row.role == Message.Role.ASSISTANT] for number, rows in replies.items()
     }
@@ -40,7 +40,7 @@ def code_addresses(branch: Branch, replies: Mapping[int, Iterable[Message]]) -> 
     places = frozenset((path, line) for several in named.values() for _, path, line in several)
     known = coding.registered().addresses(branch.session, places) if places else {}
     return {
-        number: {text: known[path, line] for text, path, line in several if (path, line) in known}
+        number: {text: (text, known[path, line]) for text, path, line in several if (path, line) in known}
         for number, several in named.items()
     }
 
@@ -49,8 +49,9 @@ def citations_in_reply(row: Message) -> Iterable[Citation]:
     return citations_in(row.text) if row.role == Message.Role.ASSISTANT else ()
 
 
-def known_efforts(branch: Branch, slugs: set[str]) -> set[str]:
+def known_efforts(branch: Branch, slugs: set[str]) -> dict[str, str]:
+    """Names by id."""
     if not slugs:
-        return set()
+        return {}
     here = EffortState.objects.filter(branch=branch, effort__slug__in=slugs)
-    return set(here.values_list("effort__slug", flat=True))
+    return dict(here.values_list("effort__slug", "effort__name"))
