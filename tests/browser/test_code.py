@@ -217,6 +217,75 @@ def test_without_a_model_the_lines_are_quoted_and_a_person_runs_the_tests(unaide
     expect(second).to_contain_text("the answer cites its lines")
 
 
+PATIENT = "import signal\nfor number in range(60):\n    print('step', number, flush=True)\nsignal.pause()\n"
+LAST_LINE_IS_SEEN = """pre => {
+  const end = document.createRange();
+  end.selectNodeContents(pre);
+  const line = [...end.getClientRects()].at(-1), frame = pre.getBoundingClientRect();
+  return pre.scrollHeight > pre.clientHeight && line.bottom <= frame.bottom && line.top >= frame.top;
+}"""
+
+
+def test_who_works_by_keyboard_keeps_the_place_and_sees_what_is_printed_last(
+    coder: Visitor, provider: FakeProvider, shop: Path
+) -> None:
+    page = coder.page()
+    coder.watch.expect("422")
+    (shop / "check.py").write_text(PATIENT)
+    begin(page, "Hello.")
+    address = page.url
+    page.goto(f"{address}code/")
+    folder = page.get_by_label("Folder")
+    folder.fill("/etc")
+    folder.press("Enter")
+    expect(page.locator("#code-error")).to_contain_text("not below one that is allowed")
+    expect(folder).to_be_focused()
+    folder.fill(str(shop))
+    folder.press("Enter")
+    expect(page.get_by_role("button", name="Detach")).to_be_visible()
+    expect(page.locator("#code")).to_be_focused()
+    expect(page.get_by_text("Ready")).to_be_visible()
+    expect(page.locator("#code")).to_be_focused()
+
+    sha256 = hashlib.sha256(TAX.encode()).hexdigest()
+    edit = Call.of("propose_edit", id="call_2", path="shop/tax.py", sha256=sha256, diff=DIFF)
+    provider.script = [Reply(calls=(edit, Call.of("run_command", id="call_3", name="test"))), Reply("Yours to decide.")]
+    page.goto(address)
+    is_live(page)
+    say(page, "Make add_tax add the tax.")
+    is_in_state(page, 2, "completed")
+    proposal = turn(page, 2).locator(".proposal").filter(has_text="Part 2")
+    for part in ("Part 1", "Part 2"):
+        proposal.get_by_role("checkbox", name=part).press("Space")
+    write = proposal.get_by_role("button", name="Write the ticked parts")
+    write.press("Enter")
+    expect(proposal.get_by_role("alert")).to_contain_text("No part is ticked")
+    expect(write).to_be_focused()
+    proposal.get_by_role("checkbox", name="Part 2").press("Space")
+    write.press("Enter")
+    expect(proposal).to_contain_text("Written")
+    expect(proposal).to_be_focused()
+    page.keyboard.press("Tab")
+    proposal.get_by_role("button", name="Undo").press("Enter")
+    expect(proposal).to_contain_text("Undone")
+    expect(proposal).to_be_focused()
+
+    command = turn(page, 2).locator(".proposal").filter(has_text="check.py")
+    command.get_by_role("button", name="Run it").press("Enter")
+    expect(command.locator(".output")).to_contain_text("step 59")
+    stop = command.get_by_role("button", name="Stop")
+    stop.focus()
+    # It is read again each second.
+    with page.expect_response(lambda response: "/commands/" in response.url):
+        pass
+    expect(stop).to_be_focused()
+    assert command.locator(".output").evaluate(LAST_LINE_IS_SEEN)
+    stop.press("Enter")
+    expect(command).to_contain_text("Stopped")
+    expect(command).to_be_focused()
+    assert command.locator(".output").evaluate(LAST_LINE_IS_SEEN)
+
+
 @pytest.fixture
 def strong() -> Iterator[ChatServer]:
     """A model that answers what it was asked when its replies were recorded."""
