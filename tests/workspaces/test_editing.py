@@ -219,6 +219,20 @@ def test_a_proposal_for_another_version_says_what_to_do(run: Run, shop: Workspac
     assert "has changed since it was indexed" in proposed(run)["error"]
 
 
+def test_a_file_that_changed_meanwhile_is_indexed_so_that_its_edit_can_be_proposed_anew(
+    as_alice: Client, run: Run, edit: ProposedEdit, shop: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = list[object]()
+    monkeypatch.setattr(worker, "start", begun.append)
+    file.write_text("i = 9\n" + BEFORE)
+    proposed(run)
+    assert begun == [shop.pk]
+    as_alice.post(edit.get_absolute_url(), {"verb": "accept", "hunk": ["1"]}, headers=PAGE)
+    assert begun == [shop.pk] * 2
+    indexed(shop)
+    assert "edit" in proposed(run, diff="@@ -1,1 +1,1 @@\n-i = 9\n+i = 10\n", text="i = 9\n" + BEFORE)
+
+
 def test_an_edit_is_decided_on_its_page(as_alice: Client, edit: ProposedEdit, file: Path) -> None:
     shown = as_alice.get(edit.get_absolute_url()).text
     for words in ("shop/cart.py", "Waits for you", "Larger.", "Part 2", "&lt;b&gt;", "Write the ticked parts"):
@@ -226,7 +240,8 @@ def test_an_edit_is_decided_on_its_page(as_alice: Client, edit: ProposedEdit, fi
     # Code has its colours.
     assert '<span class="mi">80</span>' in shown
     german = {"accept-language": "de"}
-    assert "Wartet auf Sie" in as_alice.get(edit.get_absolute_url(), headers=german).text
+    for words in ("Wartet auf Sie", "Entfernt: "):
+        assert words in as_alice.get(edit.get_absolute_url(), headers=german).text
     assert as_alice.post(edit.get_absolute_url(), {"verb": "accept", "hunk": ["1"]}).status_code == 302
     assert file.read_text() == BEFORE.replace("h = 8\n", "h = 80\n")
     after = as_alice.get(edit.get_absolute_url()).text
@@ -246,6 +261,9 @@ def test_what_is_refused_is_said_beside_the_diff_and_what_was_ticked_stays(
     assert "has changed since this edit was proposed" in shown.text
     assert "+i = 9" in shown.text
     assert shown.text.count("checked") == 1
+    german = {"accept-language": "de", **PAGE}
+    in_german = as_alice.post(edit.get_absolute_url(), {"verb": "accept", "hunk": ["1"]}, headers=german).text
+    assert "1 Zeile hinzugefügt, 0 entfernt, die erste in Zeile 1" in in_german
 
 
 def test_nobody_else_sees_or_decides_an_edit(as_bob: Client, edit: ProposedEdit, file: Path) -> None:

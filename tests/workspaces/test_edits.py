@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from workspaces.domain.edits import BadDiff, Hunk, apply_hunks, changes, read_diff
+from workspaces.domain.edits import BadDiff, Changes, Hunk, apply_hunks, changes, read_diff
 
 TEXT = "a\nb\nc\nd\ne\nf\ng\nh\ni\n"
 TWO = "@@ -1,3 +1,3 @@\n a\n-b\n+B\n c\n@@ -7,3 +7,4 @@\n g\n-h\n+H\n+HH\n i\n"
@@ -83,21 +83,21 @@ def test_hunks_are_stored_and_read_again() -> None:
     assert tuple(Hunk.from_json(hunk.to_json()) for hunk in hunks) == hunks
 
 
-def test_other_ends_of_lines_are_told_in_words_alone() -> None:
-    assert changes("a\nb\n", "a\r\nb\r\n") == ("the ends of its lines are others", ())
+def test_other_ends_of_lines_are_no_changed_lines() -> None:
+    assert changes("a\nb\n", "a\r\nb\r\n") == Changes()
 
 
-def test_what_has_changed_is_told_in_words_and_lines() -> None:
-    words, lines = changes(TEXT, TEXT.replace("c\n", "C\nCC\n"))
-    assert words == "2 lines added, 1 removed, the first at line 3"
-    assert {"-c", "+C", "+CC"} <= set(lines)
+def test_what_has_changed_is_counted_and_shown() -> None:
+    found = changes(TEXT, TEXT.replace("c\n", "C\nCC\n"))
+    assert (found.added, found.removed, found.first) == (2, 1, 3)
+    assert {"-c", "+C", "+CC"} <= set(found.lines)
 
 
 def test_a_change_of_too_many_lines_to_compare_is_told_as_one() -> None:
     """Between the lines that are the same at both ends."""
     before = ["head", *(f"old {place}" for place in range(2100)), "tail"]
     now = ["head", *(f"new {place}" for place in range(2000)), "tail"]
-    words, lines = changes("\n".join(before), "\n".join(now))
-    assert words == "2000 lines added, 2100 removed, the first at line 2"
-    assert lines[:4] == ("--- proposed for", "+++ now", "@@ -2,2100 +2,2000 @@", "-old 0")
-    assert len(lines) == 40
+    found = changes("\n".join(before), "\n".join(now))
+    assert (found.added, found.removed, found.first) == (2000, 2100, 2)
+    assert found.lines[:4] == ("--- proposed for", "+++ now", "@@ -2,2100 +2,2000 @@", "-old 0")
+    assert len(found.lines) == 40

@@ -27,7 +27,10 @@ MOST_OPEN = 20
 LONGEST_WHY = 500
 NO_FILE = "There is no file {path} in the attached folder. Only files that are there can be edited."
 OTHER_HASH = "{path} has the hash {sha256} now. Read it again with read_span, and propose the edit anew."
-NOT_INDEXED = "{path} has changed since it was indexed. Ask the user to index the folder again."
+NOT_INDEXED = (
+    "{path} has changed since it was indexed. It is being indexed again: read it with read_span in a moment, and "
+    "propose the edit anew."
+)
 NO_TEXT = "{path} is no UTF-8 text, and cannot be edited here."
 TOO_MANY = f"{MOST_OPEN} edits wait for the user. Ask for a decision on them first."
 NONE_TICKED = "No part is ticked. Tick what you want, or reject the edit."
@@ -36,13 +39,24 @@ NOT_WRITTEN = "This edit has not been written: there is nothing to undo."
 UNREAL = "This edit has no part {number}. Load the page again."
 
 
+class Unread(Refused):
+    """The file is another than the index has it."""
+
+
 class Changed(Refused):
     """The file is another than the edit is of; `lines`: the first lines of a diff of what has changed."""
 
     def __init__(self, path: str, before: str, now: bytes, *, undo: bool) -> None:
-        words, self.lines = changes(before, now.decode(errors="replace"))
+        found = changes(before, now.decode(errors="replace"))
+        self.lines = found.lines
+        words = "the ends of its lines are others"
+        if found.lines:
+            words = (
+                f"{found.added} line{'' if found.added == 1 else 's'} added, {found.removed} removed, "
+                f"the first at line {found.first}"
+            )
         since = "it was written" if undo else "this edit was proposed"
-        then = "It is as it is." if undo else "Ask for the edit again."
+        then = "The edit stays." if undo else "Ask for the edit again."
         super().__init__("changed", f"{path} has changed since {since}: {words}. Nothing was written. {then}")
 
 
@@ -60,7 +74,7 @@ def propose_edit(run: Run, snapshot: Snapshot, *, path: str, sha256: str, diff: 
     with folder_of(snapshot.workspace, path) as folder:
         data, _ = read_file(folder, path)
     if hash_of(data) != file.sha256:
-        raise Refused("hash", NOT_INDEXED.format(path=path))
+        raise Unread("hash", NOT_INDEXED.format(path=path))
     before = text_of(data, path)
     try:
         hunks = read_diff(path, diff, before)
@@ -153,6 +167,7 @@ def settle(edit: ProposedEdit, result: str) -> None:
 
 
 def index_what_changed(workspace: Workspace) -> None:
+    """In the background, once the caller's transaction is committed."""
     if not worker.is_at_work(workspace):
         worker.start(workspace.pk)
 

@@ -157,23 +157,33 @@ def apply_hunks(text: str, hunks: Sequence[Hunk], accepted: Collection[int]) -> 
     return "\n".join([*result, *raw[at:], *rest])
 
 
-def changes(before: str, now: str) -> tuple[str, tuple[str, ...]]:
-    """What has happened to a text since: in words, and as the first lines of a diff.
+@dataclass(frozen=True, kw_only=True)
+class Changes:
+    """Lines that were added and removed, where the first of them is, and the first lines of a diff; nothing of all this
+    where only the ends of lines are others."""
+
+    added: int = 0
+    removed: int = 0
+    first: int = 0
+    lines: tuple[str, ...] = ()
+
+
+def changes(before: str, now: str) -> Changes:
+    """What has happened to a text since.
 
     Where both have too many lines to compare, all between the first and the last change counts as changed.
     """
     old, new = plain(before), plain(now)
     if old == new:
-        return "the ends of its lines are others", ()
+        return Changes()
     first, last = same_ends(old, new)
     removed, added = old[first : len(old) - last], new[first : len(new) - last]
     steps: list[Step] = [("replace", 0, len(removed), 0, len(added))]
     if len(removed) * len(added) <= MOST_COMPARED:
         steps = [step for step in SequenceMatcher(None, removed, added).get_opcodes() if step[0] != "equal"]
     gone, new_ones = sum(step[2] - step[1] for step in steps), sum(step[4] - step[3] for step in steps)
-    at = first + steps[0][3] + 1
-    words = f"{new_ones} line{'' if new_ones == 1 else 's'} added, {gone} removed, the first at line {at}"
-    return words, tuple(islice(as_diff(removed, added, first, steps), TOLD))
+    lines = tuple(islice(as_diff(removed, added, first, steps), TOLD))
+    return Changes(added=new_ones, removed=gone, first=first + steps[0][3] + 1, lines=lines)
 
 
 def as_diff(removed: Sequence[str], added: Sequence[str], first: int, steps: Sequence[Step]) -> Iterator[str]:

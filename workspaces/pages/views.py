@@ -41,7 +41,8 @@ def code(request: OwnRequest, session_id: UUID) -> HttpResponse:
         attach(request, session)
     except Refused as error:
         return panel(request, session, error.text)
-    return panel(request, session) if request.htmx else redirect("code", session.pk)
+    # A folder that is known says Ready until its thread has begun.
+    return panel(request, session, begun=True) if request.htmx else redirect("code", session.pk)
 
 
 def attach(request: OwnRequest, session: Session) -> None:
@@ -65,7 +66,7 @@ def detach(request: OwnRequest, session_id: UUID) -> HttpResponse:
     return panel(request, session) if request.htmx else redirect("code", session.pk)
 
 
-def panel(request: OwnRequest, session: Session, error: str = "") -> HttpResponse:
+def panel(request: OwnRequest, session: Session, error: str = "", *, begun: bool = False) -> HttpResponse:
     standing = session.attachments.filter(detached_at=None).select_related("workspace__current").first()
     context = {
         "session": session,
@@ -75,6 +76,7 @@ def panel(request: OwnRequest, session: Session, error: str = "") -> HttpRespons
         "largest": settings.CCM_WORKSPACE_ARCHIVE_BYTES >> 20,
         "path": request.POST.get("path", "") if error else "",
         "error": error,
+        "begun": begun,
     }
     status = 422 if error else 200
     return part_or_page(request, "workspaces/panel.html", "workspaces/panel_page.html", context, status=status)
@@ -111,6 +113,9 @@ def decided(
     try:
         row = action(row)
     except Refused as error:
+        if isinstance(error, actions.Changed):
+            # Else the edit could not be proposed anew: that is refused for a file that the index has otherwise.
+            actions.index_what_changed(row.workspace)
         row.refresh_from_db()
         return edit_shown(request, session, row, error, chosen)
     return edit_shown(request, session, row) if request.htmx else redirect(row)

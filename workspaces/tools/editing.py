@@ -14,5 +14,9 @@ PROPOSED = "Nothing is written yet: the user sees the diff and decides. You are 
 
 def propose_edit(context: ToolContext, *, path: str, sha256: str, diff: str, why: str) -> dict[str, Any]:
     snapshot = snapshot_of(context)
-    edit = actions.propose_edit(context.run, snapshot, path=plain(path), sha256=sha256, diff=diff, why=why)
+    try:
+        edit = actions.propose_edit(context.run, snapshot, path=plain(path), sha256=sha256, diff=diff, why=why)
+    except actions.Unread:
+        actions.index_what_changed(snapshot.workspace)
+        raise
     return {"edit": edit.pk, "path": edit.path, "hunks": len(edit.hunks), "note": PROPOSED}
