@@ -45,6 +45,7 @@ COMMAND_WORDS = {
     CommandState.DECLINED: "Not run",
     CommandState.RUNNING: "Running",
 }
+COMMAND_ENDS = {CommandEnd.PERSON: "Stopped", CommandEnd.UNSTARTED: "Not started"}
 
 
 # Ids of a file's symbols: its own times this, and each one's place in it.
@@ -400,7 +401,7 @@ class CommandRun(models.Model):
         if self.state != CommandState.ENDED:
             return COMMAND_WORDS[CommandState(self.state)]
         if self.end != CommandEnd.EXIT:
-            return "Stopped" if self.end == CommandEnd.PERSON else "Did not finish"
+            return COMMAND_ENDS.get(CommandEnd(self.end), "Did not finish")
         return f"{'Failed' if self.exit_code else 'Passed'}, exit status {self.exit_code}"
 
     @property

@@ -19,7 +19,7 @@ from efforts.domain.text.redaction import redact_all
 from efforts.models import Message, Run, Session
 from efforts.standins.coding import STRATEGY
 from workspaces.domain.outcomes import Place, Use, overlap, uses_of
-from workspaces.domain.states import CommandState
+from workspaces.domain.states import CommandEnd, CommandState
 from workspaces.models import CodeHit, CommandRun, ProposedEdit
 from workspaces.retrieval.uses import done_in
 
@@ -64,6 +64,11 @@ class CommandMade:
     state: str
     end: str
     exit_code: int | None
+
+    @property
+    def how(self) -> str:
+        """It ended, where not by itself."""
+        return CommandEnd(self.end).meaning
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -102,8 +102,10 @@ SAID = (
     "workspaces/domain/states.py",
     "workspaces/indexing/archives.py",
     "workspaces/indexing/worker.py",
+    "workspaces/joining.py",
     "workspaces/pages/*.py",
     "workspaces/retrieval/cards.py",
+    "workspaces/retrieval/pins.py",
 )
 # Lines for programs keep one language.
 NOT_SAID = ("efforts/pages/presenters/export.py",)
@@ -389,6 +391,7 @@ LABELS = (
     "Running",
     "Stopped",
     "Did not finish",
+    "Not started",
     "Passed, exit status {number}",
     "Failed, exit status {number}",
     *(f"{state}, {{accepted}} of {{all}} parts" for state in ("Written", "Undone")),

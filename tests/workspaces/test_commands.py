@@ -338,6 +338,19 @@ def test_one_command_runs_in_a_folder_at_a_time_and_can_be_stopped(
     assert as_alice.post(command.get_absolute_url(), {"verb": "stop"}, headers=PAGE).status_code == 422
 
 
+def test_how_a_command_ended_is_said_in_words_beside_what_was_shown(
+    as_alice: Client, run: Run, shop: Workspace, session: Session
+) -> None:
+    for end in CommandEnd:
+        given = {"session": session, "branch": run.branch, "turn": run.turn, "workspace": shop, "argv": ["make", "all"]}
+        CommandRun.objects.create(name=str(end), state="ended", end=end, exit_code=0, **given)
+    address = reverse("code_outcomes", args=[session.pk])
+    for language, words in (("en", "stopped by you"), ("de", "ließ sich nicht starten")):
+        shown = as_alice.get(address, headers={"accept-language": language}).text
+        assert words in shown
+        assert not [end for end in CommandEnd if f": {end}<" in shown]
+
+
 def test_the_page_shows_what_is_printed_while_it_runs(
     as_alice: Client, shop: Workspace, session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -34,6 +34,20 @@ def test_a_folder_is_attached_on_the_page(as_alice: Client, session: Session, ro
     assert session.attachments.get().workspace.name == "shop"
 
 
+def test_a_folder_that_is_known_is_read_again_where_it_is_attached(
+    as_alice: Client, session: Session, shop: Workspace
+) -> None:
+    shown = as_alice.post(reverse("code", args=[session.pk]), {"path": "shop"}, headers={"HX-Request": "true"}).text
+    assert ("Indexing" in shown, "Ready" in shown) == (True, False)
+
+
+def test_a_folder_without_files_says_so(as_alice: Client, workspace: Workspace) -> None:
+    page = reverse("workspace", args=[workspace.pk])
+    assert "Nothing is indexed yet." in as_alice.get(page).text
+    indexed(workspace)
+    assert "The folder holds no files that can be read." in as_alice.get(page).text
+
+
 def test_what_is_wrong_with_a_folder_is_said_and_what_was_typed_stays(
     as_alice: Client, session: Session, root: Path
 ) -> None:
@@ -46,7 +60,12 @@ def test_what_is_wrong_with_a_folder_is_said_and_what_was_typed_stays(
 def test_an_archive_is_uploaded(as_alice: Client, session: Session) -> None:
     upload = SimpleUploadedFile("shop.zip", zipped(("a.py", "x = 1\n")).read())
     assert as_alice.post(reverse("code", args=[session.pk]), {"archive": upload}).status_code == 302
-    assert session.attachments.get().workspace.name == "shop"
+    workspace = session.attachments.get().workspace
+    assert workspace.name == "shop"
+    # Where it was unpacked says nothing to whoever uploaded it.
+    for page in (reverse("code", args=[session.pk]), reverse("workspace", args=[workspace.pk])):
+        shown = as_alice.get(page).text
+        assert ("From an uploaded archive" in shown, workspace.root in shown) == (True, False)
 
 
 def test_code_is_detached(as_alice: Client, session: Session, shop: Workspace) -> None:

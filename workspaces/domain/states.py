@@ -53,6 +53,23 @@ class CommandEnd(StrEnum):
     UNSTARTED = "unstarted"
     LOST = "lost"
 
+    @property
+    def meaning(self) -> str:
+        return ENDS[self]
+
+
+ENDS = {
+    CommandEnd.EXIT: "ended by itself",
+    CommandEnd.TIME: "ended because it took too long",
+    CommandEnd.OUTPUT: "ended because it printed too much",
+    CommandEnd.MEMORY: "ended because it needed too much memory",
+    CommandEnd.PROCESSES: "ended because it started too many processes",
+    CommandEnd.PERSON: "stopped by you",
+    CommandEnd.SERVER: "ended with the server",
+    CommandEnd.UNSTARTED: "could not be started",
+    CommandEnd.LOST: "nobody knows how it ended",
+}
+
 
 class Stage(StrEnum):
     """How far a snapshot has come: its text can be read, its symbols can be found, their graph is known."""

@@ -16,7 +16,7 @@ from workspaces.models import EDIT_WORDS, ProposedEdit
 from workspaces.pages.presenters import highlighted
 from workspaces.retrieval.cards import address_of
 
-KINDS = {"+": ("added", "Added: "), "-": ("removed", "Removed: "), " ": ("", "")}
+KINDS = {"+": ("added", "Added:"), "-": ("removed", "Removed:"), " ": ("", "")}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,7 +17,7 @@ from pygments.util import ClassNotFound
 from efforts.context.embedders import embedder_of, is_offered
 from efforts.llm.protocol import ModelError
 from efforts.models import Session
-from workspaces.domain.states import Skip, Stage, WorkspaceState
+from workspaces.domain.states import Skip, SourceKind, Stage, WorkspaceState
 from workspaces.indexing import worker
 from workspaces.indexing.snapshots import limits
 from workspaces.models import Attachment, File, Snapshot, Symbol, SymbolVectorIndex, Workspace
@@ -96,6 +96,10 @@ class WorkspaceView:
     problem: str
     left_out: tuple[LeftOutView, ...]
     meanings: MeaningsView | None = None
+
+    @property
+    def is_uploaded(self) -> bool:
+        return self.workspace.kind == SourceKind.ARCHIVE
 
     @property
     def percent(self) -> int:
