@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import cache
@@ -20,7 +20,7 @@ from efforts.domain.prompt.conversation import Code
 from efforts.llm.embeddings import Embedded
 from efforts.models import Branch, ContextPlan, RetrievalSet, Run, Session
 from efforts.retrieval.vectors import Asked, Meant
-from efforts.standins.coding import STRATEGY, CodeFound, Proposed, Worded
+from efforts.standins.coding import STRATEGY, CodeFound, Line, Proposed, Worded
 from workspaces.actions import suggest_code_pin
 from workspaces.domain.states import Stage
 from workspaces.indexing import meanings
@@ -167,18 +167,27 @@ class Workspaces:
     def suggest_pin(self, run: Run, ref: str, why: str) -> str:
         return suggest_code_pin(run, ref, why).title
 
-    def addresses(self, session: Session, places: frozenset[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
+    def addresses(
+        self, session: Session, named: Mapping[UUID | None, Collection[Line]]
+    ) -> Mapping[UUID | None, Mapping[Line, str]]:
         attached = session.attachments.order_by("-id").select_related("workspace__current").first()
-        snapshot = attached.workspace.current if attached else None
-        if snapshot is None:
-            return {}
-        paths = {path for path, _ in places}
-        lines = dict(File.objects.filter(snapshot.standing, path__in=paths).values_list("path", "lines"))
-        return {
-            (path, line): address_of(snapshot.workspace_id, snapshot.number, path, line)
-            for path, line in places
-            if 1 <= line <= lines.get(path, 0)
-        }
+        now = attached.workspace.current if attached else None
+        looked = RetrievalSet.objects.filter(run__in=named, strategy__startswith=STRATEGY).order_by("created_at", "pk")
+        pks: dict[UUID | None, int] = {row.run_id: row.params["code_snapshot"] for row in looked}
+        snapshots = Snapshot.objects.in_bulk(pks.values())
+        return {run: lines_there(snapshots.get(pks.get(run, 0), now), lines) for run, lines in named.items()}
+
+
+def lines_there(snapshot: Snapshot | None, places: Collection[Line]) -> Mapping[Line, str]:
+    if snapshot is None:
+        return {}
+    paths = {path for path, _ in places}
+    lines = dict(File.objects.filter(snapshot.standing, path__in=paths).values_list("path", "lines"))
+    return {
+        (path, line): address_of(snapshot.workspace_id, snapshot.number, path, line)
+        for path, line in places
+        if 1 <= line <= lines.get(path, 0)
+    }
 
 
 def workspace_of(session: Session, chosen: Mapping[str, Any]) -> Workspace | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -50,6 +50,10 @@ class Batch(Protocol):
 
     @property
     def texts(self) -> tuple[str, ...]: ...
+
+
+# A path, and the number of a line.
+Line = tuple[str, int]
 
 
 class CodePort(Protocol):
@@ -110,8 +114,11 @@ class CodePort(Protocol):
         """What the model suggests to keep of attached code, as it is called. Raises `Refused`."""
         ...
 
-    def addresses(self, session: Session, places: frozenset[tuple[str, int]]) -> Mapping[tuple[str, int], str]:
-        """Of paths and lines that a reply names, those that are there: where a person can read them."""
+    def addresses(
+        self, session: Session, named: Mapping[UUID | None, Collection[Line]]
+    ) -> Mapping[UUID | None, Mapping[Line, str]]:
+        """Of paths and lines that the replies of runs name, those that were there: where a person can read them as they
+        were then."""
         ...
 
 

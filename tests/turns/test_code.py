@@ -78,6 +78,9 @@ async def test_a_question_about_code_is_sent_with_its_cards_and_replays(
     assert html.count("<a ") == 1
     # Whatever happens to folder and attachment afterwards, each plan is what it was.
     await write(change, stage.session, shop, root)
+    later = await read(turn_view, await read(main_branch, stage.session), turn.number)
+    assert later is not None
+    assert "".join(str(part.html) for part in later.parts) == html
     found = await read(verify, "--plan-again", "--retrieve-again")
     assert found["status"] == 0
     plan = await read(ContextPlan.objects.order_by("created_at").first)

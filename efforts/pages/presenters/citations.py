@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
+from uuid import UUID
 
 from efforts.domain.text.citations import Citation, citations_in, code_citations_in
 from efforts.models import Branch, EffortState, Message
 from efforts.pages.markdown import Cited
 from efforts.standins import coding
+from efforts.standins.coding import Line
 
 
 def cited_in(branch: Branch, replies: Mapping[int, Iterable[Message]]) -> dict[int, Cited]:
@@ -33,20 +36,31 @@ def cited_in(branch: Branch, replies: Mapping[int, Iterable[Message]]) -> dict[i
 
 def code_addresses(branch: Branch, replies: Mapping[int, Iterable[Message]]) -> dict[int, dict[str, tuple[str, str]]]:
     """Of the places in attached code that each turn's replies name; they are read as they are written."""
-    texts = {
-        number: [row.text for row in rows if row.role == Message.Role.ASSISTANT] for number, rows in replies.items()
+    told = {
+        number: [
+            (row.run_id, text, (path, line))
+            for row in rows
+            if is_told(row)
+            for text, path, line in code_citations_in(row.text)
+        ]
+        for number, rows in replies.items()
     }
-    named = {number: [one for text in told for one in code_citations_in(text)] for number, told in texts.items()}
-    places = frozenset((path, line) for several in named.values() for _, path, line in several)
-    known = coding.registered().addresses(branch.session, places) if places else {}
+    named: dict[UUID | None, set[Line]] = defaultdict(set)
+    for run, _, line in (one for several in told.values() for one in several):
+        named[run].add(line)
+    found = coding.registered().addresses(branch.session, named) if named else {}
     return {
-        number: {text: (text, known[path, line]) for text, path, line in several if (path, line) in known}
-        for number, several in named.items()
+        number: {text: (text, where) for run, text, line in several if (where := found[run].get(line))}
+        for number, several in told.items()
     }
+
+
+def is_told(row: Message) -> bool:
+    return row.role == Message.Role.ASSISTANT
 
 
 def citations_in_reply(row: Message) -> Iterable[Citation]:
-    return citations_in(row.text) if row.role == Message.Role.ASSISTANT else ()
+    return citations_in(row.text) if is_told(row) else ()
 
 
 def known_efforts(branch: Branch, slugs: set[str]) -> dict[str, str]:
