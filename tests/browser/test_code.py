@@ -203,6 +203,8 @@ def test_without_a_model_the_lines_are_quoted_and_a_person_runs_the_tests(unaide
     say(page, "Where is add_tax defined?")
     is_in_state(page, 2, "completed")
     expect(turn(page, 2)).to_contain_text("This is in the attached code")
+    # What is defined there stands before what only uses it.
+    expect(turn(page, 2).locator("blockquote").first).to_contain_text("def add_tax")
     turn(page, 2).get_by_role("link", name="[shop/tax.py:4-6]").first.click()
     expect(page.locator("#L4")).to_contain_text("def add_tax")
     page.goto(f"{address}commands/")

@@ -192,6 +192,15 @@ def test_code_is_quoted_whole():
     assert "> def fee(total):\n>\n>     return total * 0.19\n> ```" in text
 
 
+def test_where_code_is_attached_it_says_that_it_cannot_change_it():
+    said = "Change the rate of Germany to 7 in shop/tax.py."
+    tool = {"type": "function", "function": {"name": "propose_edit", "parameters": {"type": "object"}}}
+    told = answer({"model": "builtin", "messages": [SYSTEM, user(said)], "tools": [tool], "stream": True}).text
+    assert told == f"{replies.noted()}\n\n{replies.NO_EDITS}"
+    assert replies.is_only_its_own(told)
+    assert ask(said).text == replies.noted()
+
+
 @pytest.mark.parametrize("question", ["What is the capital of France?", "Why?", "?", "How tall is the Eiffel tower?"])
 def test_it_says_plainly_when_nothing_answers(question):
     text = ask(*HISTORY, question).text

@@ -22,6 +22,7 @@ from efforts.llm.builtin.quoting import GOOD, LOOSE, QUESTION_MARK, SURE, Quote,
 from efforts.llm.protocol import RawToolCall
 
 SEARCH = "search_messages"
+EDIT = "propose_edit"
 JUST_NOW = "you, just now"
 # Shorter messages without a verb of their own are taken for a question: "release date".
 TERSE_WORDS = 4
@@ -144,7 +145,7 @@ def from_prompt(prompt: Prompt, request: Mapping[str, Any]) -> EngineReply:
         return EngineReply(text=replies.quoting(replies.OVERVIEW, begun))
     asked, rest = asked_and_told(prompt.question)
     if not asked:
-        return EngineReply(text=replies.noted())
+        return EngineReply(text=replies.noted(has_code=EDIT in prompt.tools))
     # A message may tell something and ask about it in one breath.
     just_said = Text(text=rest, where=JUST_NOW, by_user=True, order=len(prompt.said))
     typed = spelled(asked)

@@ -89,8 +89,11 @@ def best(question: str, texts: Iterable[Text], *, at_least: float = GOOD) -> tup
         for score, at in ranked
         if shares[at] >= at_least and (about_questions or not passages[at].is_question)
     ]
-    near = [passage for score, passage in fitting if score >= BESIDE_BEST * fitting[0][0]]
-    return quotes(near[:QUOTES])
+    near = [passage for score, passage in fitting if score >= BESIDE_BEST * fitting[0][0]][:QUOTES]
+    if all(one.said.is_code for one in near):
+        # The prompt has the best card first: what is meant, before what only uses it.
+        near.sort(key=lambda one: one.said.order)
+    return quotes(near)
 
 
 def row(passages: Sequence[Passage], at: int, counts: Counter[str], wanted: Sequence[str]) -> Found:

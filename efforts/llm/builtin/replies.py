@@ -82,7 +82,8 @@ I do not write anything new.
 - For real answers, connect a model in Settings. What you said here stays."""
 NO_MODEL = f"I am not a language model. {WHAT_WORKS}"
 LATER = "I can quote this when you ask about it."
-OWN_TEXTS = (*OPENINGS, LOG_SAYS, NO_MODEL, LATER, ABILITIES)
+NO_EDITS = "I cannot change code. Connect a model in Settings for that."
+OWN_TEXTS = (*OPENINGS, LOG_SAYS, NO_MODEL, LATER, NO_EDITS, ABILITIES)
 # The number of an effort, and what stands for those that are not listed.
 PLACE = re.compile(r"^\d+\. ")
 UNLISTED = re.compile(r"^\[(… [\d,]+ more)\..*\]$")
@@ -117,8 +118,9 @@ def quoting(opening: str, quotes: Sequence[Quote]) -> str:
     return "\n\n".join([opening, *(_quoted(quote) for quote in quotes)])
 
 
-def noted() -> str:
-    return f"{NOTED}\n\n{LATER}"
+def noted(*, has_code: bool = False) -> str:
+    """What was said may ask for a change of attached code."""
+    return "\n\n".join([NOTED, LATER, *([NO_EDITS] if has_code else [])])
 
 
 def done(tool: str, name: str) -> str:
