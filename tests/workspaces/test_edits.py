@@ -99,5 +99,5 @@ def test_a_change_of_too_many_lines_to_compare_is_told_as_one() -> None:
     now = ["head", *(f"new {place}" for place in range(2000)), "tail"]
     found = changes("\n".join(before), "\n".join(now))
     assert (found.added, found.removed, found.first) == (2000, 2100, 2)
-    assert found.lines[:4] == ("--- proposed for", "+++ now", "@@ -2,2100 +2,2000 @@", "-old 0")
+    assert found.lines[:2] == ("@@ -2,2100 +2,2000 @@", "-old 0")
     assert len(found.lines) == 40

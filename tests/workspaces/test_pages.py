@@ -179,6 +179,27 @@ def test_the_page_says_how_far_an_index_is(as_alice: Client, shop: Workspace) ->
     assert ("3 of 9 files" in shown, 'hx-trigger="every 1s"' in shown) == (True, True)
 
 
+def test_an_index_that_was_stopped_says_what_it_lacks(as_alice: Client, shop: Workspace) -> None:
+    page = reverse("workspace_progress", args=[shop.pk])
+    Workspace.objects.update(state=WorkspaceState.CANCELLED)
+    assert "not all code can be found" not in as_alice.get(page).text
+    shop.snapshots.update(stage="symbols")
+    assert "not all code can be found" in as_alice.get(page).text
+
+
+def test_what_is_refused_leads_back_to_what_was_typed(
+    as_alice: Client, session: Session, shop: Workspace, settings: Any
+) -> None:
+    settings.CCM_WORKSPACE_COMMANDS = {"test": ["make", "..."]}
+    for page, given in (
+        (reverse("commands", args=[session.pk]), {"name": "test", "words": "'"}),
+        (reverse("code_pins", args=[session.pk]), {"ref": "nothing"}),
+    ):
+        refused = as_alice.post(page, given)
+        assert (refused.status_code, refused.text.count("autofocus")) == (422, 1)
+        assert "autofocus" not in as_alice.get(page).text
+
+
 def test_indexing_is_stopped_and_begun_again(as_alice: Client, shop: Workspace, alice: User) -> None:
     assert as_alice.post(reverse("workspace_cancel", args=[shop.pk]), headers={"HX-Request": "true"}).status_code == 422
     shown = as_alice.post(reverse("workspace_index", args=[shop.pk]), headers={"HX-Request": "true"})

@@ -187,7 +187,6 @@ def changes(before: str, now: str) -> Changes:
 
 
 def as_diff(removed: Sequence[str], added: Sequence[str], first: int, steps: Sequence[Step]) -> Iterator[str]:
-    yield from ("--- proposed for", "+++ now")
     for _, start, end, start_now, end_now in steps:
         yield f"@@ -{first + start + 1},{end - start} +{first + start_now + 1},{end_now - start_now} @@"
         yield from (f"-{line}" for line in removed[start:end])

@@ -36,6 +36,7 @@ STAGES = {
     Stage.COMPLETE: "Everything is searchable.",
 }
 INTERRUPTED = "Indexing was interrupted. “Index again” continues from there."
+UNFINISHED = "Files can be read, but not all code can be found. “Index again” continues from there."
 CENTRAL = 12
 # Characters that are highlighted: beyond it a page would take seconds.
 HIGHLIGHTED = 200_000
@@ -128,14 +129,15 @@ class WorkspaceView:
 def workspace_view(row: Workspace) -> WorkspaceView:
     at_work = worker.is_at_work(row)
     lost = row.state == WorkspaceState.INDEXING and not at_work and bool(row.alive_at)
+    # Just attached: the thread has not claimed it yet.
+    fresh = row.state == WorkspaceState.INDEXING and not row.alive_at
     snapshot = row.current
     return WorkspaceView(
         workspace=row,
         snapshot=snapshot,
-        # Just attached: the thread has not claimed it yet.
-        is_at_work=at_work or (row.state == WorkspaceState.INDEXING and not row.alive_at),
+        is_at_work=at_work or fresh,
         state="Interrupted" if lost else STATES[WorkspaceState(row.state)],
-        stage=STAGES[Stage(snapshot.stage)] if snapshot else "",
+        stage=stage_of(row, snapshot, is_at_work=at_work or fresh) if snapshot else "",
         problem=INTERRUPTED if lost else row.problem,
         left_out=tuple(
             LeftOutView(meaning=meaning_of(Skip(why)), count=told["count"], first=tuple(told["first"]))
@@ -143,6 +145,14 @@ def workspace_view(row: Workspace) -> WorkspaceView:
         ),
         meanings=meanings_of(row, snapshot) if snapshot and snapshot.stage == Stage.COMPLETE and not at_work else None,
     )
+
+
+def stage_of(row: Workspace, snapshot: Snapshot, *, is_at_work: bool) -> str:
+    """What can be done so far with one that is not whole."""
+    if is_at_work:
+        return STAGES[Stage(snapshot.stage)]
+    is_part = row.state == WorkspaceState.CANCELLED and snapshot.stage != Stage.COMPLETE
+    return UNFINISHED if is_part else ""
 
 
 def meanings_of(row: Workspace, snapshot: Snapshot) -> MeaningsView | None:
