@@ -10,7 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 from uuid import UUID
 
-from django.db.models import Exists, F, OuterRef, QuerySet
+from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
 from compaction.domain.artifact import SCHEMA_VERSION, Kind
 from compaction.domain.gates.contradiction import worded
@@ -194,12 +194,18 @@ def is_unchecked(row: Artifact, pointer: ContextPointer | None) -> bool:
 
 def seen(artifacts: Collection[str]) -> dict[str, Seen]:
     """By their ids: the word that the gates' last verdict comes to, and whose reading counts."""
-    rows = list(Artifact.objects.filter(pk__in=artifacts).values_list("pk", "family", "state", "run__model", "kind"))
+    first = Artifact.objects.filter(family=OuterRef("family"), version=1).values("run__model")
+    wanted = Artifact.objects.filter(pk__in=artifacts).annotate(writer=Subquery(first[:1]))
+    rows = list(wanted.values_list("pk", "family", "state", "writer", "kind"))
     families = {row[1] for row in rows}
     checks = Check.objects.filter(family__in=families, void="").order_by("pk").values_list("family", "model")
     people = ClaimVerdict.objects.filter(artifact__family__in=families, submitted_at__isnull=False, verdict__in=READ)
     by: dict[str, dict[str, None]] = {}
-    for family, name in (*checks, *people.order_by("pk").values_list("artifact__family", "reviewer__username")):
+    for family, name in checks:
+        by.setdefault(family, {})[name] = None
+    # Who has read or worded one claim has not checked the others.
+    unchecked = people.exclude(artifact__family__in=by).order_by("pk")
+    for family, name in unchecked.values_list("artifact__family", "reviewer__username"):
         by.setdefault(family, {})[name] = None
     judged = {run.artifact_id: run for run in GateRun.objects.filter(artifact__in=artifacts).order_by("pk")}
     return {

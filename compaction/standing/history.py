@@ -8,7 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from django.core.paginator import Page, Paginator
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
 
 from compaction.models import Acceptance, Artifact
 from efforts.context.presence import Presence, presences_of
@@ -27,6 +27,8 @@ KINDS = {
     PointerMoveKind.COPIED: ("Taken along by a new branch", "branch"),
 }
 UNASKED = "In use without a review"
+# As its page has it: who puts back what was rolled back has not said that they read it.
+USED_AGAIN = "Used again"
 HOW = {
     "control": "after the effort was concluded",
     "offer": "after the offer in the chat was accepted",
@@ -123,13 +125,15 @@ def last_move(branch: Branch, pinned: Collection[int] = ()) -> PointerMoveView |
 def views_of(moves: Sequence[PointerMove], pinned: Collection[int] = ()) -> Iterable[PointerMoveView]:
     named = {pk for move in moves for pk in (move.pointer_id, *move.before, *move.after)}
     pointers = ContextPointer.objects.select_related("effort", "actor").in_bulk(named)
-    turns, agreed = turns_by_pointer(named), accepted_by_people(named)
+    turns, agreed, again = turns_by_pointer(named), accepted_by_people(named), used_again(named)
     for move in moves:
         what, icon = KINDS[PointerMoveKind(move.kind)]
-        alone = move.kind == PointerMoveKind.ACCEPTED and move.via in ASKED_NOBODY
+        is_set = move.kind == PointerMoveKind.ACCEPTED
+        alone = is_set and move.via in ASKED_NOBODY
+        is_again = is_set and move.pointer_id in again
         yield PointerMoveView(
             kind=move.kind,
-            what=UNASKED if alone else what,
+            what=UNASKED if alone else USED_AGAIN if is_again else what,
             icon=icon,
             at=move.created_at,
             who=move.actor.get_username() if move.actor and not alone else NOBODY,
@@ -171,6 +175,16 @@ def accepted_by_people(pointers: Collection[int]) -> set[int]:
     first = Acceptance.objects.filter(artifact=OuterRef("artifact"), via__in=BY_A_PERSON, pk__lt=OuterRef("pk"))
     said = Q(via__in=BY_A_PERSON) | Q(via="fork") & Exists(first)
     return set(Acceptance.objects.filter(said, pointer__in=pointers).values_list("pointer", flat=True))
+
+
+def used_again(pointers: Collection[int]) -> set[int]:
+    """Those set where the same text had been rolled back just before."""
+    same = ContextPointer.objects.filter(
+        branch=OuterRef("branch"), artifact=OuterRef("artifact"), pk__lt=OuterRef("pk")
+    )
+    before = Subquery(same.order_by("-pk").values("state")[:1])
+    rows = ContextPointer.objects.filter(pk__in=pointers).alias(before=before)
+    return set(rows.filter(before=PointerState.ROLLED_BACK).values_list("pk", flat=True))
 
 
 def stood_of(pointer: ContextPointer, numbers: Collection[int], agreed: Collection[int]) -> Stood:

@@ -30,8 +30,8 @@ class Word(StrEnum):
 @dataclass(frozen=True, kw_only=True)
 class Seen:
     """`word`: of a draft as the gates have judged it, whether it stands or not. `read_by`: the names of models whose
-    checks count, and of people. `lost`: of the person's list what no claim of it tells, by kind and id ("decision-7"),
-    as it was `judged_at`. `quotes`: it is excerpts.
+    checks count; where none does, of people. `lost`: of the person's list what no claim of it tells, by kind and id
+    ("decision-7"), as it was `judged_at`. `quotes`: it is excerpts.
     """
 
     word: Word

@@ -102,7 +102,7 @@ def test_what_is_due_is_running_and_its_old_draft_waits_no_more(room: Room, alic
     review.redraft(room.draft(), actor=alice)
     assert where(alice) == ["running"]
     (row,) = queue_of(alice, Tab.RUNNING).rows
-    assert (row.title, row.doing, row.first, row.last) == (SLUG, "Waiting to be written", 0, 3)
+    assert (row.title, row.doing, row.first, row.last) == (SLUG, "Waiting to be written", 1, 3)
 
 
 def test_a_summary_of_what_is_open_again_waits_no_more(room: Room, alice: User) -> None:

@@ -12,9 +12,11 @@ from compaction.domain.check.result import Checked
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.drafting.reading import checked_of, log_for
 from compaction.models import Artifact, Check, ClaimVerdict, Exam, GateRun, Recheck, SetAside
+from compaction.pages.presenters.artifact import artifact_view
 from compaction.review.claims import dropped
 from compaction.review.rechecking import RECHECKS
 from compaction.standing import accepting
+from compaction.standing.blockers import seen
 from efforts import actions
 from efforts.domain.effort.states import ReviewMode
 from efforts.domain.errors import Refused
@@ -69,6 +71,16 @@ def check_of(artifact: Artifact) -> Checked:
 
 
 # Drafts
+
+
+def test_after_an_edit_it_is_still_told_that_its_author_checked_it_and_nobody_read_the_rest(
+    bench: Bench, alice: User
+) -> None:
+    row = drafted(bench)
+    assert artifact_view(row, alice).is_its_authors
+    made = edited(row, alice, "postgres", WORDS)
+    assert artifact_view(made, alice).is_its_authors
+    assert seen([made.pk])[made.pk].read_by == ("fake-1, which wrote it",)
 
 
 def test_a_verdict_is_a_draft_until_it_is_submitted_and_can_be_another_meanwhile(bench: Bench, alice: User) -> None:

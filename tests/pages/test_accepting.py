@@ -337,7 +337,7 @@ def test_the_history_is_paged_and_asks_as_often_however_long(
     assert "Page 1 of 3" in page(as_alice, "history", artifact)
     later = as_alice.get(reverse("history", args=[artifact.pk]), {"page": 2}).content.decode()
     assert "Page 2 of 3" in later
-    assert later.count("Accepted") == 5
+    assert later.count("Used again") == 5
 
 
 def test_what_was_rolled_back_in_a_branch_that_took_it_along_is_accepted_again_there(
@@ -438,6 +438,8 @@ def test_who_puts_it_back_unread_is_not_said_to_have_accepted_it(room: Room, as_
     top = page(as_alice, "review_top", row, htmx=True)
     assert "Used again by alice" in top
     assert "Accepted by alice" not in top
+    history = re.findall(r"</svg>([^<]+)</b>", page(as_alice, "history", row))
+    assert history == ["Used again", "Rolled back", "In use without a review"]
 
 
 def test_what_ended_as_its_effort_was_opened_again_is_accepted_anew_and_not_used_again(
@@ -665,9 +667,8 @@ def test_where_ways_to_send_the_turns_again_meet_they_are_told_apart(room: Room,
     assert "Three ways to have the turns sent again: Expand, for a while; Roll back, until something is put" in panel
     only = "To see the turns sent only for a while, expand them in the chat instead; to go on with the effort, reopen"
     assert only in page(as_alice, "rollback", row, htmx=True)
-    assert (
-        "“Roll back” sends it again from the next call on; “Expand”, at the effort in the chat, sends it for a while."
-        in page(as_alice, "review_top", row, htmx=True)
+    assert "“Roll back” sends it again from the next call on; “Expand”, in the chat, sends it for a while." in page(
+        as_alice, "review_top", row, htmx=True
     )
     actions.expand_effort(room.talk.place, SLUG)
     assert only not in page(as_alice, "rollback", row, htmx=True)

@@ -157,7 +157,7 @@ def test_wrong_turns_are_answered_in_words(
 def test_without_scripts_it_is_a_page_and_leads_back_to_the_conversation(as_alice: Client, address: Address) -> None:
     page = as_alice.get(f"{address('compact/')}?first=2").content.decode()
     assert "<html" in page
-    assert "Draft the summary" in page
+    assert "Make the excerpts" in page
     answer = as_alice.post(address("compact/"), {"first": "2", "last": "3"})
     assert (answer.status_code, answer["Location"]) == (302, address())
     assert ScopeDraft.objects.get().turns == [2, 3]
@@ -614,3 +614,17 @@ def test_the_dialog_says_with_which_words_its_turns_begin(as_alice: Client, addr
     look = shown(as_alice, f"{address('compact/look/')}?first=4&last=99")
     assert "“And the dashboard?”" in look
     assert look.count("There is no such turn.") == 1
+
+
+def test_the_button_says_whether_excerpts_are_made_or_a_summary_is_drafted(
+    as_alice: Client, address: Address, room: Room
+) -> None:
+    form = shown(as_alice, f"{address('compact/')}?first=1&last=3")
+    assert "Make the excerpts" in form
+    assert "Draft the summary" not in form
+    # While the turns are being chosen it follows.
+    looked = shown(as_alice, f"{address('compact/look/')}?first=1&last=2")
+    assert '<span id="scope-verb" hx-swap-oob="true">Make the excerpts</span>' in looked
+    with_a_model = shown(as_alice, f"{of(room)('compact/')}?first=1&last=3")
+    assert "Draft the summary" in with_a_model
+    assert "Make the excerpts" not in with_a_model

@@ -232,3 +232,15 @@ def test_a_stage_of_an_earlier_form_is_to_be_drafted_again(as_alice: Client, pac
     page = as_alice.get(address(package)).content.decode()
     assert page.count("Made in an earlier form") == 3
     assert 'id="redraft-3"' in page
+
+
+def test_copies_of_one_title_are_told_apart_by_turns_time_and_first_words(
+    as_alice: Client, talks: list[Session]
+) -> None:
+    Session.objects.filter(pk__in=[talks[0].pk, talks[1].pk]).update(title="Orders")
+    Session.objects.filter(pk=talks[2].pk).update(title="Labels")
+    shown = unescape(as_alice.get(f"{PAGE}new/").content.decode())
+    assert shown.count("3 turns · last used 20") == 3
+    assert f"“{SAID[0][0]}" in shown
+    assert f"“{SAID[1][0]}" in shown
+    assert SAID[2][0] not in shown

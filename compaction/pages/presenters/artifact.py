@@ -375,7 +375,7 @@ class ArtifactView:
     @property
     def is_its_authors(self) -> bool:
         """What stands or waits is checked by nobody but the model that wrote it, and no person has said yes to it."""
-        return self.check is not None and self.check.model == self.drafted_by and not self.is_accepted
+        return self.check is not None and self.check.model == self.written_by and not self.is_accepted
 
     @property
     def is_turned_down(self) -> bool:
@@ -435,7 +435,7 @@ class ArtifactView:
         one = self.check
         if one is None or one.void:
             return ""
-        return f"{one.model}, which also drafted it" if one.model == self.row.run.model else one.model
+        return f"{one.model}, which also drafted it" if one.model == self.written_by else one.model
 
     @property
     def missed(self) -> int:
@@ -445,6 +445,11 @@ class ArtifactView:
     def before(self) -> Artifact | None:
         """The version that it can be compared with."""
         return next((one for one in reversed(self.versions) if one.version < self.row.version), None)
+
+    @property
+    def written_by(self) -> str:
+        """The model that most of it is by, whoever has edited it since; empty where none is."""
+        return self.versions[0].run.model
 
     @property
     def drafted_by(self) -> str:
@@ -480,7 +485,7 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
         log=source,
         person=person,
         judged=judged,
-        versions=tuple(Artifact.objects.filter(family=row.family).order_by("version")),
+        versions=tuple(Artifact.objects.filter(family=row.family).select_related("run").order_by("version")),
         pointer=pointer,
         stands_unchecked=is_unchecked(row, pointer),
         is_owner=is_owner,

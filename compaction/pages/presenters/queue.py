@@ -11,6 +11,7 @@ from typing import Any
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.paginator import Page, Paginator
 from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models.functions import Coalesce
 
 from compaction.domain.artifact import SCHEMA_VERSION, Kind, parse_artifact
 from compaction.domain.lifecycle import ArtifactState
@@ -36,7 +37,7 @@ from efforts.context.words import WordView
 from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import EffortStatus, PointerState, ScopeState, SummaryState
 from efforts.domain.text.canonical import canonical_json, sha256
-from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session
+from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session, TurnLabel
 from efforts.models.prepared import in_one_row, prepared
 from efforts.models.said import OwnWords
 from efforts.standins.seen import Word
@@ -331,18 +332,26 @@ def running(user: Person) -> list[QueueRow]:
     mine = (Q(branch__session__owner=user.pk) | Q(branch__session__in=named)) & Q(branch__session__erase_at=None)
     efforts = EffortState.objects.filter(mine, status=EffortStatus.CONCLUDED, summary__in=UNDER_WAY)
     scopes = ScopeDraft.objects.filter(mine, state__in=(ScopeState.DUE, ScopeState.DRAFTING))
+    # A turn that was there before an effort began, or one moved out of it, is none of its own.
+    labels = TurnLabel.objects.filter(branch=OuterRef("branch"), effort=OuterRef("effort")).order_by("turn__number")
+    numbers = labels.values("turn__number")
+    efforts = efforts.annotate(
+        first=Coalesce(Subquery(numbers[:1]), "opened_turn"),
+        last=Coalesce(Subquery(numbers.reverse()[:1]), "concluded_turn"),
+    )
     return [
         *map(of_effort, efforts.select_related("effort", "branch__session").order_by("pk")),
         *map(of_scope, scopes.select_related("branch__session").order_by("pk")),
     ]
 
 
-def of_effort(state: EffortState) -> QueueRow:
+def of_effort(state: Any) -> QueueRow:
+    """With the numbers of its first and last turn."""
     return QueueRow(
         title=OwnWords(state.effort.name),
         session=state.branch.session,
-        first=state.opened_turn,
-        last=state.concluded_turn,
+        first=state.first,
+        last=state.last,
         branch=named(state.branch),
         at=None,
         doing=doing(state.summary == SummaryState.DRAFTING),

@@ -45,7 +45,7 @@ WENT_ON = "Its effort was opened again after it came into use, and went on. The 
 STANDS = {
     Presence.SENT: (
         "The model sees {this} instead of {turns}. The log is kept. “Roll back” sends it again from the next call on; "
-        "“Expand”, at the effort in the chat, sends it for a while."
+        "“Expand”, in the chat, sends it for a while."
     ),
     Presence.FULL: (
         "The model sees this in full instead of {turns} now. Once collapsed, it sees the short text again."

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
-from django.db.models import QuerySet
+from django.contrib.auth.models import User
+from django.db.models import OuterRef, QuerySet, Subquery
+from django.db.models.functions import Left
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
@@ -16,8 +19,10 @@ from compaction.models import SeedPackage
 from compaction.pages.views.packages import package_view, packages_view
 from compaction.seeds import packages as seeding
 from efforts.domain.errors import Refused, refusal
-from efforts.models import Session
+from efforts.models import Branch, Message, Session
 from efforts.pages.views.shared import OwnRequest, listed_sessions, page, part, part_or_page, status_of
+
+FIRST_WORDS = 120
 
 
 def owned_packages(request: OwnRequest) -> QuerySet[SeedPackage]:
@@ -64,8 +69,19 @@ def new_page(request: OwnRequest, chosen: list[Session], title: str, *, error: R
     if request.htmx:
         return part(request, "seeds/offer.html", context, status=status)
     picked = {session.pk for session in chosen}
-    listed = [(session, session.pk in picked) for session in listed_sessions(request.user)]
-    return page(request, "seeds/new.html", {**context, "listed": listed}, status=status)
+    listed = to_choose_from(request.user)
+    titles = Counter(session.title for session in listed)
+    twice = {title for title, count in titles.items() if count > 1}
+    more = {"listed": listed, "picked": picked, "twice": twice}
+    return page(request, "seeds/new.html", {**context, **more}, status=status)
+
+
+def to_choose_from(user: User) -> list[Session]:
+    """Each with the number of its turns and its first words: copies may share a title and a day."""
+    trunk = Branch.objects.filter(session=OuterRef("pk"), parent=None).values("head")
+    said = Message.objects.filter(session=OuterRef("pk"), role=Message.Role.USER).order_by("pk")
+    begins = said.values_list(Left("text", FIRST_WORDS))
+    return list(listed_sessions(user).annotate(head=Subquery(trunk[:1]), begins=Subquery(begins[:1])))
 
 
 @never_cache

@@ -88,7 +88,7 @@ def is_number(value: str) -> bool:
 def look(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     """What summarising would take, while the turns are being chosen."""
     branch = owned_branch(request, session_id, branch_id)
-    return part(request, "scopes/look.html", {**about(branch), **looked_at(branch, request.GET)})
+    return part(request, "scopes/look.html", {**about(branch), **looked_at(branch, request.GET), "swapped": True})
 
 
 @command
