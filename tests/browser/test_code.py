@@ -17,7 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from benchmarks.detection.recorded import ChatServer, export
 from benchmarks.gates.pending import record_at
 from benchmarks.gates.record import listening, read_record
-from tests.browser.conftest import Visitor, begin, is_in_state, is_live, looks, say, serving, turn, visit
+from tests.browser.conftest import PHONE, Visitor, begin, is_in_state, is_live, looks, say, serving, turn, visit
 from tests.browser.test_conversation import Album
 from tests.fakes.provider import Call, FakeProvider, Reply
 
@@ -286,6 +286,26 @@ def test_who_works_by_keyboard_keeps_the_place_and_sees_what_is_printed_last(
     expect(command).to_contain_text("Stopped")
     expect(command).to_be_focused()
     assert command.locator(".output").evaluate(LAST_LINE_IS_SEEN)
+
+
+def test_a_folder_is_attached_in_the_settings_on_a_phone(unaided: Visitor, shop: Path) -> None:
+    page = unaided.page(width=PHONE, language="de-DE")
+    page.goto("/")
+    page.locator("#text").fill("Hello.")
+    page.get_by_role("button", name="Senden", exact=True).click()
+    page.wait_for_url("**/s/*/")
+    is_live(page)
+    is_in_state(page, 1, "completed")
+    page.locator("#chosen-model").click()
+    page.get_by_label("Ordner").fill(str(shop))
+    page.get_by_role("button", name="Ordner anhängen").click()
+    expect(page.get_by_text("Bereit")).to_be_visible()
+    dialog = page.locator("#dialog")
+    assert dialog.evaluate("node => node.scrollWidth <= node.clientWidth")
+    # The line that opened it may have been read again meanwhile.
+    page.locator("#meter").evaluate("node => node.querySelector('#chosen-model').outerHTML += ''")
+    page.keyboard.press("Escape")
+    expect(page.locator("#chosen-model")).to_be_focused()
 
 
 @pytest.fixture
