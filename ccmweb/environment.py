@@ -162,17 +162,15 @@ def database(url: str, *, threads: int, prepares: bool) -> dict[str, Any]:
     return config | engine | health | {"OPTIONS": config.get("OPTIONS", {}) | {"pool": pool} | prepared}
 
 
-# The layers' own capacity is 100. A lost ring harms nothing, but its tab may wait 20 seconds for the next look.
 def channel_layer(redis_url: str) -> dict[str, Any]:
-    """Redis' core layer when an address is given, else this process' own."""
+    """Redis' publishing when an address is given, else this process' own. A ring that nobody hears is lost, which harms
+    nothing, and each is heard in a tenth of the time that its queues take."""
     if not redis_url:
+        # Its own capacity is 100: a tab whose ring is lost may wait 20 seconds for the next look.
         return {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 1000}}
-    # The layer waits five seconds in one read, and so does the client before it gives up: then every quiet socket
-    # would be closed each time.
-    host = {"address": redis_url, "socket_timeout": 30}
     return {
-        "BACKEND": "channels_redis.core.RedisChannelLayer",
-        "CONFIG": {"hosts": [host], "capacity": 1000, "prefix": "ccmweb"},
+        "BACKEND": "channels_redis.pubsub.RedisPubSubChannelLayer",
+        "CONFIG": {"hosts": [redis_url], "prefix": "ccmweb"},
     }
 
 

@@ -260,5 +260,7 @@ LOGGING = {
         "django": {"handlers": [], "level": "INFO"},
         "django.server": {"handlers": [], "level": "INFO", "propagate": True},
         "daphne": {"level": "WARNING"},
+        # While Redis is away it logs a traceback each second; who rings or listens logs it, too.
+        "channels_redis": {"level": "CRITICAL"},
     },
 }

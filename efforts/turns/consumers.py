@@ -188,8 +188,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         self.ring()
 
     async def on_ping(self, frame: dict[str, Any]) -> None:
-        # A layer drops members after a day, the in-memory one already when a ring stays unread for a minute, and Redis
-        # all of them when it is begun anew.
+        # The layer in memory drops members whose rings stay unread for a minute; Redis may be gone, which nobody hears.
         if await self.may_stay() and await self.reached(self.listeners.renew()):
             self.ring()
             await self.send_json({"kind": "pong"})

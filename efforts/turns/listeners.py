@@ -33,8 +33,6 @@ SIGNED_OUT, NO_SUCH_SESSION = 4401, 4404
 LOOK, LOOKED_AT, PAUSE = 10.0, 100, 0.1
 # How long joining or leaving a group may take, in seconds.
 LAYER_SECONDS = 5.0
-# In a row, when the layer is asked for what was rung.
-MOST_FAULTS = 3
 
 
 class Listener(Protocol):
@@ -79,7 +77,7 @@ class Listeners:
         return await self.renew()
 
     async def renew(self) -> BaseException | None:
-        """Join again: a layer that was begun anew has forgotten who listens."""
+        """Join, or see whether the layer that we have joined still answers."""
         # The last one may have left meanwhile.
         if not self.of:
             return None
@@ -100,6 +98,8 @@ class Listeners:
             self.looking = asyncio.create_task(self.look_on(), context=contextvars.Context())
             self.looking.add_done_callback(self.looked)
         await self.layer.group_add(events.PAGES, self.channel)
+        # Who has joined is not asked for it again.
+        await self.layer.send(self.channel, {"type": "still"})
 
     async def drop(self, one: Listener) -> None:
         """It hears nothing any more."""
@@ -116,7 +116,7 @@ class Listeners:
         await end(ending)
 
     async def look_on(self) -> None:
-        """A ring may be lost, nobody rings when a person signs out, and a layer may have forgotten who listens."""
+        """A ring may be lost, nobody rings when a person signs out, and the layer may be gone."""
         while True:
             await asyncio.sleep(LOOK)
             try:
@@ -148,24 +148,8 @@ class Listeners:
             one.hear_nothing(fault)
 
     async def hear(self, channel: str) -> None:
-        faults = 0
         while True:
-            # Gathered to have any fault as a value: what a layer may raise is said nowhere.
-            gathered = await asyncio.gather(self.layer.receive(channel), return_exceptions=True)
-            received: Any = gathered[0]
-            if not isinstance(received, BaseException):
-                faults = 0
-                self.pass_on(received)
-                continue
-            faults += 1
-            fault = received if faults > MOST_FAULTS else await self.renew()
-            if fault is not None:
-                break
-            # It was away for a moment, and may have lost what was rung.
-            for one in self.all():
-                one.ring()
-        for one in self.all():
-            one.hear_nothing(fault)
+            self.pass_on(await self.layer.receive(channel))
 
     def pass_on(self, message: dict[str, Any]) -> None:
         for session, frames in message.get("frames", {}).items():

@@ -241,8 +241,6 @@ async def test_a_redis_that_is_flushed_while_a_turn_streams(
         await tab.until("delta")
         redis.say("FLUSHALL")
         counting.gate.set()
-        # As a browser does every few seconds: then it is known again to those who ring.
-        await tab.say(kind="ping")
         assert (await tab.last("run.ended"))["state"] == "completed"
     await whole(stage, turn)
 

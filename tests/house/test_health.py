@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from channels.layers import channel_layers
-from channels_redis.core import RedisChannelLayer
+from channels_redis.pubsub import RedisPubSubChannelLayer
 from django.contrib.auth.models import User
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
@@ -42,7 +42,7 @@ def test_a_pending_migration_is_not_ready(anyone: Client, db: None) -> None:
 
 
 async def test_a_channel_layer_out_of_reach_is_a_problem() -> None:
-    before = channel_layers.set("default", RedisChannelLayer(hosts=["redis://127.0.0.1:1/0"]))
+    before = channel_layers.set("default", RedisPubSubChannelLayer(hosts=["redis://127.0.0.1:1/0"]))
     try:
         assert "no round trip" in await channel_layer_problem()
     finally:

@@ -6,9 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from channels_redis.core import RedisChannelLayer
 
-from ccmweb.environment import channel_layer
 from tests.house.process import ROOT, manage
 
 
@@ -70,8 +68,3 @@ def test_the_secret_key_is_made_once_and_private(tmp_path: Path) -> None:
     manage("check", CCM_HOME=str(tmp_path))
     assert key.read_text() == made
     assert key.stat().st_mode & 0o777 == 0o600
-
-
-def test_a_quiet_socket_is_not_taken_for_a_lost_redis() -> None:
-    (host,) = channel_layer("redis://127.0.0.1:6379/0")["CONFIG"]["hosts"]
-    assert host["socket_timeout"] > RedisChannelLayer.brpop_timeout

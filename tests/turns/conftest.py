@@ -42,13 +42,15 @@ def session(transactional_db: None, alice: User, provider: FakeProvider) -> Sess
 
 
 @pytest.fixture
-def layer() -> Any:
+def layer(settings: Any) -> Any:
     """A channel layer of this test alone: one belongs to one loop, and other workers use the same Redis."""
+    config = settings.CHANNEL_LAYERS["default"]
+    if "prefix" in config["CONFIG"]:
+        settings.CHANNEL_LAYERS = {
+            "default": {**config, "CONFIG": {**config["CONFIG"], "prefix": f"test-{uuid4().hex}"}}
+        }
     channel_layers.backends = {}
-    layer = get_channel_layer()
-    layer.prefix = f"test-{uuid4().hex}"
-    layer.brpop_timeout = 0.2  # on Redis: how long a receive cannot be cancelled, in seconds
-    return layer
+    return get_channel_layer()
 
 
 @pytest_asyncio.fixture
