@@ -294,6 +294,11 @@ def test_a_reviewer_sees_the_scope_and_no_way_into_the_conversation(
     assert POSTGRES in page
     assert '<b dir="auto">alice</b>' in page
     assert drafted.session.get_absolute_url() not in page
+    # The list is the owner's.
+    for gate in "ABCDE":
+        assert "your list" not in as_bob.get(reverse("gate", args=[drafted.pk, gate])).content.decode()
+    assert "your list" not in page.lower()
+    assert "your list" not in part_of(as_bob, "claims", drafted.pk, show="dropped").lower()
 
 
 # What readers say
@@ -946,7 +951,7 @@ def test_the_turn_of_what_is_dropped_is_pinned_by_the_owner_only(
 def test_where_nothing_is_dropped_it_says_so(drafted: Artifact, as_alice: Client) -> None:
     listed = part_of(as_alice, "claims", drafted.pk, show="dropped")
     assert (
-        "Every decision, to-do and rule on your list, or found by the checker (drafter-1, which also drafted it)"
+        "Every decision, to-do and rule on the list, or found by the checker (drafter-1, which also drafted it)"
         in listed
     )
 

@@ -31,7 +31,8 @@ GATES = {
     "C": (
         "Retention",
         "Is every decision, to-do and rule still there?",
-        "The program compares the summary with your list, and with a list that a checker made from the log alone.",
+        "The program compares the summary with the list of decisions and to-dos, and with one that a checker made from "
+        "the log alone.",
     ),
     "D": (
         "Contradictions",
