@@ -19,6 +19,7 @@ import "./rules.js";
 import "./tips.js";
 import { Socket } from "./socket.js";
 import { alert, connection, say, tellShortly } from "./status.js";
+import { countWaiting } from "./waited.js";
 import { worded } from "./words.js";
 
 const CONTEXT_AFTER = 300;
@@ -455,6 +456,7 @@ bind(GROUP, "e", "Efforts", () => efforts.focus());
 bind(GROUP, "Escape", "Stop the reply", () => (log.running ? stop() : false));
 
 composer.running = Boolean(log.running);
+countWaiting();
 // A draft of last time, which the page came without.
 if (document.getElementById("text").value) refreshContext();
 efforts.arrived(document);

@@ -157,11 +157,14 @@ export class Composer {
 
   #show() {
     const empty = !this.#text.trim();
+    const pressed = [this.#stop, this.#send].find((button) => button === document.activeElement);
     this.#stop.hidden = !this.#running;
     this.#send.hidden = this.#running && empty;
     this.#send.disabled = empty || this.#closed || this.#reading;
     this.#send.querySelector("span").textContent = worded(this.#running ? "Send next" : "Send");
     const words = this.#running && !empty ? worded("Waits until this turn ends.") : this.#plainHint;
     if (this.#hint.innerHTML !== words) this.#hint.innerHTML = words;
+    // What is hidden or disabled keeps no focus. On touch the field would open the keyboard.
+    if (pressed?.hidden || pressed?.disabled) (enterSends() ? this.#field : document.getElementById("scroller")).focus();
   }
 }

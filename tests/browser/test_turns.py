@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Iterator
 from itertools import pairwise
@@ -83,6 +84,7 @@ def test_a_turn_is_stopped_before_its_first_word_and_by_a_key_after_it(
     expect(turn(page, 1)).to_contain_text("Waiting for the model")
     page.locator("#stop").click()
     is_in_state(page, 1, "stopped")
+    expect(page.locator("#text")).to_be_focused()
     turn(page, 1).get_by_role("button", name="Retry").click()
     is_in_state(page, 1, "completed")
     assert reply_of(page, 1) == "Here I am."
@@ -98,6 +100,20 @@ def test_a_turn_is_stopped_before_its_first_word_and_by_a_key_after_it(
     page.reload()
     is_live(page)
     assert [reply_of(page, 2)] == ["Word after word"] == guest.app.replies(page)[-1:]
+
+
+def test_a_model_that_is_silent_for_long_is_said_to_be_waited_for_and_how_long(
+    page: Page, provider: FakeProvider, gate: threading.Event
+) -> None:
+    provider.script = [Reply("There.", gate=gate)]
+    page.clock.install()
+    begin(page, "Read all of it.")
+    waiting = turn(page, 1).locator(".when-preparing")
+    expect(waiting).to_have_text("Waiting for the model")
+    page.clock.run_for(15_000)
+    expect(waiting).to_have_text(re.compile(r"Waiting for the model · \d\d s"))
+    gate.set()
+    is_in_state(page, 1, "completed")
 
 
 def test_what_failed_is_tried_again_and_what_waits_is_cancelled_or_goes_when_its_time_has_come(

@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
+from django.utils import timezone
 
 from efforts.actions.conversations import LARGEST_REPLY
 from efforts.context.connections import label_of
@@ -133,6 +134,7 @@ class TurnView:
     thinking: str = ""
     thinking_ms: int | None = None
     thought_length: int = 0
+    waited_seconds: int = 0
     finish_reason: str = ""
     continuable: bool = False
     cover: CoverView | None = None
@@ -420,6 +422,7 @@ def one_view(
         model=label_of(run.settings),
         **usage_of(plans),
         cost=cost_of(plans, run.settings) if plans else None,
+        waited_seconds=(timezone.now() - plans[-1].created_at).seconds if plans and state == RunState.RUNNING else 0,
     )
 
 
