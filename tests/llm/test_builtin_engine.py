@@ -52,6 +52,19 @@ HISTORY = (
 )
 
 
+def test_who_asks_what_they_said_is_quoted_and_not_what_was_answered() -> None:
+    talk = (
+        user("[Conversation from turn 5]\nBy the way, I am thinking of a long day trip to Nara with my whole family."),
+        reply("Nara city walking tours. Enjoy Nara!"),
+    )
+    mine = ask(*talk, "What did I say about Nara?").text
+    assert "day trip to Nara" in mine
+    assert "walking tours" not in mine
+    yours = ask(*talk, "What did you say about Nara?").text
+    assert "walking tours" in yours
+    assert "day trip" not in yours
+
+
 @pytest.mark.parametrize(
     ("question", "quote"),
     [

@@ -207,7 +207,7 @@ TABLE = (
         asked=True,
     ),
     Phrase(wish=Wish.STATUS, words="(list|show) [me] [all] [my|our|the] efforts", example="List my efforts."),
-    Phrase(wish=Wish.STATUS, words="where (are we|do we stand)", example="Where are we?", asked=True),
+    Phrase(wish=Wish.STATUS, words="where (are we|do we stand|was i)", example="Where was I?", asked=True),
     Phrase(
         wish=Wish.FIND_EFFORTS,
         words="(find|search [for]) (the|an) effort (about|on|where|with|for) {words}",

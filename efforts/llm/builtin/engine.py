@@ -99,10 +99,17 @@ def acts_of(prompt: Prompt) -> tuple[Act, ...]:
     said = [
         one
         for one in wishes(prompt.question, known)
-        if one.outright and TOOLS[one.wish][0] in prompt.tools and not is_part_of_the_active(one, prompt)
+        if (one.outright or begins_with_it(one, prompt))
+        and TOOLS[one.wish][0] in prompt.tools
+        and not is_part_of_the_active(one, prompt)
     ]
     following = [one for one in said[1:] if one.wish in GOES_ON] if said and said[0].wish == Wish.CONCLUDE else []
     return tuple(act_of(one) for one in (*said[:1], *following[:1]))
+
+
+def begins_with_it(said: Said, prompt: Prompt) -> bool:
+    """Who says first what they work on, and then all about it, has begun it where nothing else is going on."""
+    return said.wish == Wish.BEGIN and not prompt.state.active and prompt.question.lstrip().startswith(said.sentence)
 
 
 def is_part_of_the_active(said: Said, prompt: Prompt) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from efforts.domain.text.ranking import Found, Ranking, Statistics
 from efforts.domain.text.sentences import FENCE, LIST_LINE, split
+from efforts.domain.text.speakers import speaker_named
 from efforts.domain.text.terms import query_terms, terms_of
 
 # A passage is quoted when it holds this share of what the question asks for, by weight.
@@ -89,6 +90,9 @@ def best(question: str, texts: Iterable[Text], *, at_least: float = GOOD) -> tup
         for score, at in ranked
         if shares[at] >= at_least and (about_questions or not passages[at].is_question)
     ]
+    # Who asks what they said is not told what was answered, as long as there is something that they said.
+    asked_of = speaker_named(question)
+    fitting = [one for one in fitting if asked_of == role(one[1].said)] or fitting
     near = [passage for score, passage in fitting if score >= BESIDE_BEST * fitting[0][0]][:QUOTES]
     if all(one.said.is_code for one in near):
         # The prompt has the best card first: what is meant, before what only uses it.
@@ -106,13 +110,17 @@ def row(passages: Sequence[Passage], at: int, counts: Counter[str], wanted: Sequ
         timeline="" if said.turn else f"unknown {said.order}",
         number=said.turn,
         effort=said.effort,
-        role="user" if said.by_user else "assistant",
+        role=role(said),
         said_on="",
         start=0,
         end=len(passages[at].text),
         length=counts.total(),
         counts=tuple(counts[word] for word in wanted),
     )
+
+
+def role(said: Text) -> str:
+    return "user" if said.by_user else "assistant"
 
 
 def asked_before(passages: Sequence[Passage], shares: Sequence[float]) -> list[float]:
