@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.browser.conftest import PHONE, App, Visitor, begin, is_live, visit
+from tests.browser.conftest import PHONE, App, Visitor, begin, is_in_state, is_live, say, turn, visit
 from tests.browser.test_first_minutes import is_open
 
 pytestmark = pytest.mark.browser
@@ -112,6 +112,22 @@ def test_on_a_phone_everything_has_room_and_keeps_the_same_distance_from_both_si
     # What waits may have been decided by whoever was here before; something is always in use.
     page.goto("/review/?tab=accepted")
     assert edges(page.locator(".row-of-queue")) == whole
+
+
+def test_long_names_of_efforts_leave_the_buttons_of_a_message_their_room_and_fit_the_list_to_move_it_to(
+    visitor: Visitor,
+) -> None:
+    page = visitor.page(width=PHONE, panel=False)
+    begin(page, "/effort Letters to everybody who waits for an answer from the archive of the town, and copies")
+    say(page, "The first letter goes to Anna.")
+    is_in_state(page, 1, "completed")
+    # One row: no gap above the message, whose buttons come with a tap.
+    head = turn(page, 1).locator(".msg.user .who")
+    assert head.evaluate("node => node.clientHeight < 2 * node.querySelector('.of-turn').offsetHeight")
+    turn(page, 1).locator(".of-turn").click()
+    choices = page.locator("#dialog .choices")
+    expect(choices).to_be_visible()
+    assert choices.evaluate("node => node.scrollWidth <= node.clientWidth")
 
 
 def test_the_list_of_commands_is_as_wide_as_the_composer_and_the_frame_that_a_key_leads_to_is_whole(

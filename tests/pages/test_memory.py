@@ -92,6 +92,12 @@ def test_too_early_expands_it_again_and_is_counted_apart(as_alice: Client, sessi
     assert again.status_code == 409
 
 
+def test_what_the_focus_is_on_says_so_where_others_say_when_they_drop_out(as_alice: Client, session: Session) -> None:
+    assert "drops out in 20 turns · Why?" in part(as_alice, session, "memory/")
+    actions.focus_effort(actions.here(session, actor=session.owner), "auth-bug")
+    assert "focus: stays · Why?" in part(as_alice, session, "memory/")
+
+
 def test_why_says_what_was_looked_for_and_what_was_found(as_alice: Client, session: Session) -> None:
     play(session, [WEATHER, Exchange(user="And the auth-bug?", reply="Fixed."), WEATHER])
     why = part(as_alice, session, "efforts/auth-bug/memory/")
