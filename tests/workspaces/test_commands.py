@@ -315,6 +315,8 @@ def test_a_person_runs_one_on_the_page_and_of_several_runs_the_newest_is_told(
     prompt = told(session)
     assert ("checked ['one']" in prompt, "checked ['one', 'two']" in prompt) == (True, False)
     assert "build takes no more words" in as_alice.post(address, {"name": "build", "words": "x"}).text
+    german = as_alice.post(address, {"name": "test", "words": "'"}, headers={"accept-language": "de"}).text
+    assert "lassen sich nicht lesen: ein Anführungszeichen ist nicht geschlossen." in german
     assert as_alice.post(address, {"name": "rm"}).status_code == 422
 
 
