@@ -57,8 +57,8 @@ async def channel_layer_problem() -> str:
     assert layer is not None
     try:
         async with asyncio.timeout(LAYER_SECONDS):
-            # To nobody: a channel of its own would stay.
-            await layer.group_send("health", {"type": "ready"})
+            # A channel of its own would stay.
+            await layer.group_send("nobody", {"type": "still"})
     except layer_faults() as error:
         return f"no round trip: {error or type(error).__name__}"
     return ""

@@ -98,8 +98,8 @@ class Listeners:
             self.looking = asyncio.create_task(self.look_on(), context=contextvars.Context())
             self.looking.add_done_callback(self.looked)
         await self.layer.group_add(events.PAGES, self.channel)
-        # Who has joined is not asked for it again.
-        await self.layer.send(self.channel, {"type": "still"})
+        # Redis is not asked for what is joined already: whether it is there, a ring to nobody tells.
+        await self.layer.group_send("nobody", {"type": "still"})
 
     async def drop(self, one: Listener) -> None:
         """It hears nothing any more."""

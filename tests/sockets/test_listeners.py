@@ -183,8 +183,8 @@ class SlowLayer:
 
     async def group_discard(self, group: str, channel: str) -> None: ...
 
-    async def send(self, channel: str, message: dict[str, Any]) -> None:
-        self.sent.append(channel)
+    async def group_send(self, group: str, message: dict[str, Any]) -> None:
+        self.sent.append(group)
 
 
 class Page:
