@@ -14,7 +14,7 @@ from django.db import transaction
 
 from efforts.context.sources import read_summary_log
 from efforts.domain.effort.chosen import BODY, RAW
-from efforts.domain.effort.states import UNFINISHED, EffortStatus, RunState, SummaryState, Via
+from efforts.domain.effort.states import UNFINISHED, EffortStatus, PointerState, RunState, SummaryState, Via
 from efforts.domain.errors import Refused
 from efforts.domain.text.verbatim import own_words
 from efforts.llm.tokens import get_counter
@@ -421,6 +421,11 @@ def let_digest_stand(state: EffortState, digest: str, draft: str, why: str, acto
     """The digest of a concluded effort stands from now on; `draft` waits beside it, and `why` it does not stand."""
     beside = {**NO_SUMMARY, "summary": SummaryState.DIGEST, "artifact": draft, "draft": why}
     EffortState.objects.filter(pk=state.pk).update(**beside)
+    stands = ContextPointer.objects.filter(branch=state.branch, artifact=digest, state=PointerState.ACTIVE)
+    if stands.exists():
+        # Nothing comes to stand then, and whoever waits for the new draft is told that it came to nothing.
+        place = Place(branch=state.branch, turn=state.concluded_turn or 0, via=Via(state.via), actor=actor)
+        record(place, "effort.summary_failed", slug_in(state), text=why, artifact=draft)
     compacting.registered().accept(digest, actor, via)
 
 

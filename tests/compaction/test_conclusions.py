@@ -571,6 +571,16 @@ def test_of_an_earlier_draft_nothing_is_shown_as_the_new_one_s(bench: Bench) -> 
     assert [one.digest for one in pointer.previous.all()] == [True]
 
 
+def test_where_excerpts_stand_already_a_draft_that_fails_again_is_told_too(bench: Bench) -> None:
+    bench.provider.otherwise = Status(500, "on fire")
+    assert bench.conclude().summary == SummaryState.DIGEST
+    assert bench.kinds()[-1] == "effort.digested"
+    state = bench.again()
+    assert state.summary == SummaryState.DIGEST
+    assert bench.kinds()[-1] == "effort.summary_failed"
+    assert bench.told("effort.summary_failed")["text"] == state.draft
+
+
 # What else decides
 
 
