@@ -145,6 +145,12 @@ def test_on_the_messages_of_other_people_hardly_anything_is_opened_or_concluded(
         for known in (WORK, Known())
         for one in wishes(text, known)
         if one.outright and one.wish in (Wish.OPEN, Wish.BEGIN, Wish.CONCLUDE)
+    } | {
+        # Where no effort is active, the built-in engine begins one that a message begins with.
+        text
+        for text in told
+        for one in wishes(text, Known())
+        if one.wish == Wish.BEGIN and text.lstrip().startswith(one.sentence)
     }
     assert len(told) > 3_000
     assert len(wrong) <= 5

@@ -8,7 +8,7 @@ from __future__ import annotations
 import ast
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -194,6 +194,7 @@ def of_modules() -> Iterator[Text]:
 
 
 PLACE = re.compile(r"\{\w*\}")
+AGAIN = re.compile(r"Retry asks again|(^|\. )Retry[ ,]|then Retry")
 # Their texts are for a log or no words at all; and an annotation is none.
 SILENT = {
     "info",
@@ -449,7 +450,18 @@ QUOTED = (
 
 def texts() -> list[Text]:
     labels = (("", label, "") for label in (*LABELS, *QUOTED, *EARLIER))
-    return list(dict.fromkeys([*of_templates(), *of_modules(), *of_scripts(), *of_admin(), *labels]))
+    said = [*of_modules()]
+    return list(dict.fromkeys([*of_templates(), *said, *of_continued(said), *of_scripts(), *of_admin(), *labels]))
+
+
+def of_continued(said: Iterable[Text]) -> Iterator[Text]:
+    """How an attempt ended, said of a reply that went on."""
+    # Models are there once settings are.
+    from efforts.turns.recording import said_of_continue
+
+    for _, text, _ in said:
+        if AGAIN.search(text):
+            yield "", said_of_continue(text), ""
 
 
 def catalogue_of(language: str) -> Path:

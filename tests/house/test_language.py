@@ -18,6 +18,7 @@ from efforts.domain.effort.notices import with_notice
 from efforts.models.said import said
 from efforts.pages.presenters.figures import FigureView
 from efforts.templatetags import look
+from efforts.turns.recording import BROKEN, INTERRUPTED, Ending, said_of_continue
 from tests.conftest import signed_in
 from tests.house.catalogue import Text, catalogue_of, texts
 from tests.house.process import ROOT
@@ -112,6 +113,13 @@ def test_a_stored_notice_stays_english_and_is_read_in_german() -> None:
         rolled_back = said("Rolled back: the log of boiler is in the prompt.")
         assert rolled_back == "Zurückgerollt: Das Protokoll von boiler ist im Prompt."
         assert said("Words of a person.") == "Words of a person."
+
+
+@pytest.mark.parametrize("ending", [INTERRUPTED, BROKEN])
+def test_what_breaks_off_again_is_said_in_german_with_its_own_button(ending: Ending) -> None:
+    with translation.override("de"):
+        first, again = said(ending.text), said(said_of_continue(ending.text))
+    assert again == first.replace("„Noch einmal versuchen“", "„Fortsetzen“") != first
 
 
 def test_figures_have_the_signs_of_the_language() -> None:
