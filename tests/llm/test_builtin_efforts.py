@@ -225,7 +225,7 @@ def test_what_may_end_an_effort_among_other_words_concludes_nothing(message):
         ("close_effort", {"concluded": "q3-offsite", "active": None}, "Concluded the effort."),
         ("reopen_effort", {"reopened": "q3-offsite", "active": "q3-offsite"}, "Opened the effort again."),
         ("switch_effort", {"active": "q3-offsite"}, "Switched to the effort."),
-        ("collapse_effort", {"collapsed": "q3-offsite"}, "Put its log away. Its summary stays."),
+        ("collapse_effort", {"collapsed": "q3-offsite"}, replies.COLLAPSED),
     ],
 )
 def test_it_tells_what_it_did_and_never_quotes_that_later(tool, result, line):
@@ -243,6 +243,7 @@ def test_it_tells_what_it_did_and_never_quotes_that_later(tool, result, line):
         "Opened the effort offsite again.",
         "Switched to the effort offsite.",
         "Put the log of offsite away. Its summary stays.",
+        "Put its log away. Its summary stays.",
     ],
 )
 def test_what_it_told_in_earlier_versions_is_never_quoted_either(line):

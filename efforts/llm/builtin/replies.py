@@ -27,7 +27,7 @@ CONCLUDED = "Concluded the effort."
 REOPENED = "Opened the effort again."
 SWITCHED = "Switched to the effort."
 EXPANDED = "Its log is open now."
-COLLAPSED = "Put its log away. Its summary stays."
+COLLAPSED = "Put its log away; what stands for it is sent in its place."
 EFFORTS = "These are the efforts here:"
 IN_ORDER = "These are the efforts in the order in which they were begun:"
 NO_EFFORTS = "There are no efforts here yet."
@@ -55,6 +55,7 @@ FORMERLY = (
     "Switched to the effort {id}.",
     "The log of {id} is open now.",
     "Put the log of {id} away. Its summary stays.",
+    "Put its log away. Its summary stays.",
     "Noted.",
     "Suggested it as a pin. Nothing is pinned until you say so.",
     "Noted for the ledger. You say whether it stands.",
