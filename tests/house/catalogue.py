@@ -440,6 +440,7 @@ EARLIER = (
     *earlier.FADED,
     *earlier.UNREACHED,
     *earlier.CHECKS,
+    *earlier.TOOLS,
 )
 QUOTED = (
     "artifact_id is not the hash of this document",

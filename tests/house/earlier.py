@@ -49,3 +49,5 @@ SOURCES = (
     "{number} claims traced to their sentences; only sentences and values, as nobody has read them against the log.",
 )
 SIZES = ("{tokens} tokens for {whole}; {asked}, within the caps.", "{tokens} tokens for {whole}; no model was asked.")
+# What a tool answered is kept with its turn.
+TOOLS = ("{path} has changed since it was indexed. Ask the user to index the folder again.",)

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import timedelta
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import timezone
 
 from efforts import actions
 from efforts.domain.effort.states import RunState
 from efforts.log import events
-from efforts.models import Endpoint, Run, Session, Thinking
+from efforts.models import ContextPlan, Endpoint, Run, Session, Thinking
+from efforts.pages.presenters.chat import waited
 from efforts.pages.presenters.export import plan_lines
 from efforts.turns import recording
 from efforts.turns.recording import CallReply, Delta, write_deltas
@@ -163,3 +166,9 @@ def test_blocks_are_the_owners_alone_and_asked_for_by_numbers(
     assert as_bob.get(address("turns/1/blocks/?call=1&from=0")).status_code == 404
     for query in ("", "?call=1", "?call=x&from=0", "?call=1&from=-1", "?call=1&from=99999999999999999999"):
         assert as_alice.get(address(f"turns/1/blocks/{query}")).status_code == 404, query
+
+
+@pytest.mark.parametrize(("sent", "seconds"), [(-95, 95), (95, 0)])
+def test_a_model_is_waited_for_since_it_was_asked_whatever_the_clock_of_who_asked(sent: int, seconds: int) -> None:
+    plan = ContextPlan(created_at=timezone.now() + timedelta(seconds=sent))
+    assert waited(plan) == seconds

@@ -381,6 +381,11 @@ def live_from(run: Run, call: int, offset: int) -> str:
     return ""
 
 
+def waited(plan: ContextPlan) -> int:
+    """Seconds since what was planned was sent. A worker's clock may be ahead of this one."""
+    return max(0, int((timezone.now() - plan.created_at).total_seconds()))
+
+
 def one_view(
     turn: Turn,
     run: Run,
@@ -422,7 +427,7 @@ def one_view(
         model=label_of(run.settings),
         **usage_of(plans),
         cost=cost_of(plans, run.settings) if plans else None,
-        waited_seconds=(timezone.now() - plans[-1].created_at).seconds if plans and state == RunState.RUNNING else 0,
+        waited_seconds=waited(plans[-1]) if plans and state == RunState.RUNNING else 0,
     )
 
 
