@@ -128,7 +128,7 @@ def test_what_is_accepted_stands_and_what_is_rolled_back_leaves_no_trace(
     page.goto(page.locator("#review-back").get_attribute("href") or "")
     address = page.locator("#context a[href$='/summaries/']").get_attribute("href")
     page.goto(address or "")
-    expect(page.locator(".moves b")).to_have_text(["Accepted", "Rolled back", "Accepted"])
+    expect(page.locator(".moves b")).to_have_text(["Used again", "Rolled back", "Accepted"])
     album.take(page, "summaries")
     assert_accessible(page)
     page.locator("#summaries").get_by_role("link", name="Roll back").click()
