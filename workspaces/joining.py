@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -175,12 +176,17 @@ class Workspaces:
         looked = RetrievalSet.objects.filter(run__in=named, strategy__startswith=STRATEGY).order_by("created_at", "pk")
         pks: dict[UUID | None, int] = {row.run_id: row.params["code_snapshot"] for row in looked}
         snapshots = Snapshot.objects.in_bulk(pks.values())
-        return {run: lines_there(snapshots.get(pks.get(run, 0), now), lines) for run, lines in named.items()}
+        of = {run: snapshots.get(pks.get(run, 0), now) for run in named}
+        # Most runs looked into the same one, which is asked once for all of them.
+        wanted = defaultdict[Snapshot, set[Line]](set)
+        for run, snapshot in of.items():
+            if snapshot:
+                wanted[snapshot].update(named[run])
+        there = {snapshot: lines_there(snapshot, lines) for snapshot, lines in wanted.items()}
+        return {run: there[snapshot] if snapshot else {} for run, snapshot in of.items()}
 
 
-def lines_there(snapshot: Snapshot | None, places: Collection[Line]) -> Mapping[Line, str]:
-    if snapshot is None:
-        return {}
+def lines_there(snapshot: Snapshot, places: Collection[Line]) -> Mapping[Line, str]:
     paths = {path for path, _ in places}
     lines = dict(File.objects.filter(snapshot.standing, path__in=paths).values_list("path", "lines"))
     return {

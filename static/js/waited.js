@@ -10,10 +10,11 @@ export function countWaiting() {
   }, EACH);
 }
 
-// By this page's clock from what the server had counted: the two clocks need not agree.
+// By this page's clock from what the server had counted, which counts anew at each call: the two clocks need not agree.
 function show(node) {
-  if (!began.has(node)) began.set(node, performance.now() - Number(node.dataset.waited) * 1000);
-  const seconds = Math.floor((performance.now() - began.get(node)) / 1000);
+  const waited = node.dataset.waited;
+  if (began.get(node)?.waited !== waited) began.set(node, { waited, at: performance.now() - Number(waited) * 1000 });
+  const seconds = Math.floor((performance.now() - began.get(node).at) / 1000);
   if (seconds < SILENT) return;
   node.textContent = ` · ${seconds < 60 ? "" : `${Math.floor(seconds / 60)} min `}${seconds % 60} s`;
 }

@@ -7,17 +7,20 @@ import os
 import signal
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
+from pytest_django import DjangoAssertNumQueries
 
 from efforts.context.planning import chosen_settings, main_branch, next_inputs
 from efforts.domain.errors import Refused
 from efforts.domain.prompt.conversation import ToolCall
 from efforts.domain.prompt.planner import plan
 from efforts.models import Event, Run, Session
+from efforts.standins import coding
 from efforts.tools import ToolContext, run_tool
 from tests.workspaces.conftest import indexed, write
 from workspaces.actions import Changed, accept_edit, reject_edit, undo_edit, writing
@@ -270,3 +273,14 @@ def test_nobody_else_sees_or_decides_an_edit(as_bob: Client, edit: ProposedEdit,
     assert as_bob.get(edit.get_absolute_url()).status_code == 404
     assert as_bob.post(edit.get_absolute_url(), {"hunk": ["0"]}).status_code == 404
     assert file.read_text() == BEFORE
+
+
+def test_where_the_lines_of_many_replies_are_takes_no_more_questions_than_of_one(
+    session: Session, shop: Workspace, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    path = "shop/cart.py"
+    runs = [uuid4() for _ in range(5)]
+    for several in (runs[:1], runs):
+        with django_assert_num_queries(3):
+            found = coding.registered().addresses(session, {run: {(path, 1), (path, 9_999)} for run in several})
+        assert [list(found[run]) for run in several] == [[(path, 1)]] * len(several)
