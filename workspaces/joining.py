@@ -171,11 +171,11 @@ class Workspaces:
     def addresses(
         self, session: Session, named: Mapping[UUID | None, Collection[Line]]
     ) -> Mapping[UUID | None, Mapping[Line, str]]:
-        attached = session.attachments.order_by("-id").select_related("workspace__current").first()
+        attached = session.attachments.order_by("-id").select_related("workspace__current__workspace").first()
         now = attached.workspace.current if attached else None
         looked = RetrievalSet.objects.filter(run__in=named, strategy__startswith=STRATEGY).order_by("created_at", "pk")
         pks: dict[UUID | None, int] = {row.run_id: row.params["code_snapshot"] for row in looked}
-        snapshots = Snapshot.objects.in_bulk(pks.values())
+        snapshots = Snapshot.objects.select_related("workspace").in_bulk(pks.values())
         of = {run: snapshots.get(pks.get(run, 0), now) for run in named}
         # Most runs looked into the same one, which is asked once for all of them.
         wanted = defaultdict[Snapshot, set[Line]](set)
@@ -187,12 +187,15 @@ class Workspaces:
 
 
 def lines_there(snapshot: Snapshot, places: Collection[Line]) -> Mapping[Line, str]:
-    paths = {path for path, _ in places}
+    """A path may begin with the name of the folder itself."""
+    within = {path: path.removeprefix(f"{snapshot.workspace.name}/") for path, _ in places}
+    paths = {*within, *within.values()}
     lines = dict(File.objects.filter(snapshot.standing, path__in=paths).values_list("path", "lines"))
+    there = {path: path if path in lines else short for path, short in within.items()}
     return {
-        (path, line): address_of(snapshot.workspace_id, snapshot.number, path, line)
+        (path, line): address_of(snapshot.workspace_id, snapshot.number, there[path], line)
         for path, line in places
-        if 1 <= line <= lines.get(path, 0)
+        if 1 <= line <= lines.get(there[path], 0)
     }
 
 

@@ -284,3 +284,14 @@ def test_where_the_lines_of_many_replies_are_takes_no_more_questions_than_of_one
         with django_assert_num_queries(3):
             found = coding.registered().addresses(session, {run: {(path, 1), (path, 9_999)} for run in several})
         assert [list(found[run]) for run in several] == [[(path, 1)]] * len(several)
+
+
+def test_lines_that_are_cited_below_the_name_of_the_folder_are_found(
+    session: Session, shop: Workspace, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    run = uuid4()
+    places = [("shop/shop/cart.py", 1), ("shop/shop/cart.py", 9_999), ("store/shop/cart.py", 1), ("shop/cart.py", 1)]
+    with django_assert_num_queries(3):
+        found = coding.registered().addresses(session, {run: places})[run]
+    where = found["shop/cart.py", 1]
+    assert found == {("shop/cart.py", 1): where, ("shop/shop/cart.py", 1): where}
