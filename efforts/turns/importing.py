@@ -75,6 +75,9 @@ MOST_TURNS = 10_000
 MOST_AT_ONCE = 64 * 1024 * 1024
 MOST_FILES = 1_000
 ARCHIVE = b"PK"
+SAME_NAME = (
+    "Two efforts in the file are called “{name}”, or nearly so. Rename one where it comes from, and export again."
+)
 # Rows of an update.
 BATCH = 500
 SAID_WHOLE = (RunState.COMPLETED, RunState.STOPPED)
@@ -279,10 +282,15 @@ class Importer:
 
     def open(self, place: Place, named: NamedEffort) -> Effort:
         """With the id that it had: what was said may name it."""
-        if slug_of(named.name) == named.id:
-            return actions.open_effort(place, named.name).effort
-        effort = actions.open_effort(place, named.id).effort
-        return actions.rename_effort(place, effort.slug, named.name).effort if named.name != named.id else effort
+        try:
+            if slug_of(named.name) == named.id:
+                return actions.open_effort(place, named.name).effort
+            effort = actions.open_effort(place, named.id).effort
+            return actions.rename_effort(place, effort.slug, named.name).effort if named.name != named.id else effort
+        except Refused as error:
+            if error.code not in ("taken", "concluded"):
+                raise
+            raise Refused("same_name", SAME_NAME.format(name=named.name)) from error
 
     def conclude(self, timeline: Timeline, slug: str) -> None:
         named, state = timeline.efforts.get(slug), self.state(timeline, slug)

@@ -239,6 +239,13 @@ def lines(*rows: Any) -> str:
     return "".join(f"{json.dumps(row)}\n" for row in rows)
 
 
+def two_efforts(first: str, second: str, name: str) -> str:
+    """Both of that name, the first concluded."""
+    efforts = [{"id": first, "name": name, "concluded": True}, {"id": second, "name": name, "concluded": False}]
+    turns = [{**TURN, "effort": first}, {**TURN, "turn": 2, "effort": second}]
+    return lines({**LINE, "efforts": efforts}, *turns)
+
+
 def test_the_least_that_is_a_conversation_is_taken(as_alice: Client, bring: Bring) -> None:
     answer = bring(lines(LINE, TURN))
     page = as_alice.get(answer["Location"]).content.decode()
@@ -273,6 +280,8 @@ def test_the_least_that_is_a_conversation_is_taken(as_alice: Client, bring: Brin
         (lines(LINE, {**TURN, "reply": ["Hi."]}), "Line 2: “reply” must be a list."),
         (lines(LINE, {**TURN, "reply": [{"tool": "rm -rf"}]}), "Line 2: “tool” must be the name of a tool."),
         (lines(LINE, {**TURN, "effort": "!"}), "The name has no letter or digit to make an id of."),
+        (two_efforts("s14", "s15", "Invoices"), "Two efforts in the file are called “Invoices”, or nearly so."),
+        (two_efforts("invoice", "invoices", ""), "Two efforts in the file are called “invoices”, or nearly so."),
         (b"\xff\xfe", "Byte 1 of the file is not UTF-8, so it is no export."),
     ],
 )
