@@ -19,6 +19,7 @@ urlpatterns = [
     path("s/<uuid:session_id>/edits/<int:pk>/undo/", views.undo, name="edit_undo"),
     path("code/<uuid:workspace_id>/", views.workspace, name="workspace"),
     path("code/<uuid:workspace_id>/progress/", views.progress, name="workspace_progress"),
+    path("code/<uuid:workspace_id>/download/", views.download, name="workspace_download"),
     path("code/<uuid:workspace_id>/index/", views.index, name="workspace_index"),
     path("code/<uuid:workspace_id>/cancel/", views.cancel, name="workspace_cancel"),
     path("code/<uuid:workspace_id>/<int:number>/<path:path>", views.source, name="source"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import shutil
+from io import BytesIO
 from pathlib import Path
 from typing import Any
+from zipfile import ZipFile
 
 import pytest
 from django.contrib.auth.models import User
@@ -13,6 +16,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from efforts.models import Session
+from tests.pages.test_exports import bytes_of
 from tests.workspaces.conftest import indexed, write
 from tests.workspaces.test_attaching import zipped
 from workspaces.actions import detach
@@ -66,6 +70,38 @@ def test_an_archive_is_uploaded(as_alice: Client, session: Session) -> None:
     for page in (reverse("code", args=[session.pk]), reverse("workspace", args=[workspace.pk])):
         shown = as_alice.get(page).text
         assert ("From an uploaded archive" in shown, workspace.root in shown) == (True, False)
+
+
+def test_what_came_as_an_archive_is_downloaded_as_it_is_now(
+    as_alice: Client, as_bob: Client, session: Session, tmp_path: Path
+) -> None:
+    upload = SimpleUploadedFile("shop.zip", zipped(("a.py", "x = 1\n"), ("sub/b.txt", "two")).read())
+    as_alice.post(reverse("code", args=[session.pk]), {"archive": upload})
+    workspace = session.attachments.get().workspace
+    address = reverse("workspace_download", args=[workspace.pk])
+    assert address in as_alice.get(reverse("workspace", args=[workspace.pk])).text
+    folder = Path(workspace.root)
+    (folder / "a.py").write_text("x = 2\n")
+    (folder / "sub" / "b.txt").chmod(0o755)
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / "key").write_text("secret")
+    (folder / "link").symlink_to(tmp_path / "elsewhere")
+    (folder / "file").symlink_to(tmp_path / "elsewhere" / "key")
+    answer = as_alice.get(address)
+    assert answer["Content-Disposition"] == 'attachment; filename="shop.zip"'
+    with ZipFile(BytesIO(bytes_of(answer))) as archive:
+        assert {name: archive.read(name) for name in archive.namelist()} == {"a.py": b"x = 2\n", "sub/b.txt": b"two"}
+        assert archive.getinfo("sub/b.txt").external_attr >> 16 & 0o777 == 0o755
+    assert as_bob.get(address).status_code == 404
+    assert Client().get(address)["Location"].startswith("/sign-in/")
+    shutil.rmtree(folder)
+    assert as_alice.get(address).status_code == 404
+
+
+def test_a_folder_of_the_server_is_no_download(as_alice: Client, shop: Workspace) -> None:
+    address = reverse("workspace_download", args=[shop.pk])
+    assert address not in as_alice.get(reverse("workspace", args=[shop.pk])).text
+    assert as_alice.get(address).status_code == 404
 
 
 def test_code_is_detached(as_alice: Client, session: Session, shop: Workspace) -> None:

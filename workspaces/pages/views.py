@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection
 from contextlib import suppress
 from functools import partial
@@ -11,17 +12,22 @@ from uuid import UUID
 from django.conf import settings
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
+from django.utils.text import slugify
+from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from efforts.domain.errors import Refused
 from efforts.models import Session
+from efforts.pages.views.exports import bytes_of
 from efforts.pages.views.shared import OwnRequest, owned_session, page, part, part_or_page, streamed_lines
 from workspaces import actions
 from workspaces.commands.listed import offered
+from workspaces.domain.states import SourceKind
 from workspaces.models import CommandRun, File, ProposedEdit, Workspace
 from workspaces.outcomes import lines_of
 from workspaces.pages.commands import command_view, newest_views, offered_views
+from workspaces.pages.downloads import packed
 from workspaces.pages.edits import edit_view
 from workspaces.pages.outcomes import outcomes_view
 from workspaces.pages.pins import code_pins_view
@@ -251,6 +257,18 @@ def workspace(request: OwnRequest, workspace_id: UUID) -> HttpResponse:
     if request.htmx:
         return part(request, "workspaces/files.html", context)
     return page(request, "workspaces/page.html", context)
+
+
+@require_GET
+def download(request: OwnRequest, workspace_id: UUID) -> StreamingHttpResponse:
+    """What came as an archive, as it is now: whoever runs the server has the other folders."""
+    row = get_object_or_404(Workspace.objects.owned_by(request.user), pk=workspace_id, kind=SourceKind.ARCHIVE)
+    if not os.path.isdir(row.root):
+        raise Http404
+    response = StreamingHttpResponse(bytes_of(packed(row.root), get_language()), content_type="application/zip")
+    name = slugify(row.name)[:60] or "code"
+    response["Content-Disposition"] = f'attachment; filename="{name}.zip"'
+    return response
 
 
 @never_cache
