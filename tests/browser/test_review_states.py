@@ -87,6 +87,12 @@ def test_each_state_is_said_in_words_and_is_accessible(visitor: Visitor, places:
         assert foot is not None
         slim = 0.1 if state == "waiting" else 0.25
         assert foot["height"] < slim * phone.evaluate("innerHeight"), f"{state}: too little is left to the claims"
+    # However much keeps a draft from standing.
+    phone.goto(places["contradicting"])
+    phone.locator(".blocker").evaluate("row => { for (let n = 0; n < 5; n++) row.after(row.cloneNode(true)); }")
+    foot = phone.locator(".review-foot").bounding_box()
+    assert foot is not None
+    assert foot["height"] < 0.25 * phone.evaluate("innerHeight")
 
 
 HEIGHTS = "rows => rows.map(row => row.getBoundingClientRect().height)"
