@@ -22,7 +22,14 @@ from compaction.standing.accepting import check_concluded, check_judged, checked
 from compaction.standing.history import Stood, stood_now
 from efforts.actions.pointers import active_over, span_of, turns_of
 from efforts.context.holds import leaves_in
-from efforts.context.presence import Presence, pinned_among, presence_of, presences_of, without
+from efforts.context.presence import (
+    Presence,
+    pinned_among,
+    presence_of,
+    presence_of_effort,
+    presences_of,
+    without,
+)
 from efforts.domain.effort.chosen import id_of
 from efforts.domain.effort.states import EffortStatus, PointerMoveKind, PointerState
 from efforts.domain.errors import Refused, refusal
@@ -135,11 +142,14 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Arti
 @dataclass(frozen=True, kw_only=True)
 class InItsPlace:
     """What the model sees of turns: what stands for them and is sent, and whether the log of any of them is.
-    `dropped_out`: for some stands what is not sent."""
+    `dropped_out`: for some stands what is not sent. `expanded`: for some stands what is sent again once they are
+    collapsed. `then`: how what is accepted for them would be in the prompt."""
 
     instead: tuple[Stood, ...] = ()
     log: bool = False
     dropped_out: bool = False
+    expanded: bool = False
+    then: Presence = Presence.SENT
 
 
 def in_its_place(row: Artifact, branch: Branch) -> InItsPlace:
@@ -150,16 +160,19 @@ def in_its_place(row: Artifact, branch: Branch) -> InItsPlace:
     pointers = active_over(branch, turns)
     present = presences_of(pointers)
     covered = {turn for one in pointers if present[one.pk] != Presence.EXPANDED for turn in turns_of(one)}
+    state = state_of(row, branch) if row.effort_id else None
     return InItsPlace(
         instead=stood_now(one for one in pointers if present[one.pk] in (Presence.SENT, Presence.FULL)),
         log=not turns <= covered,
         dropped_out=Presence.LEFT in present.values(),
+        expanded=Presence.EXPANDED in present.values(),
+        then=presence_of_effort(state) if state else Presence.SENT,
     )
 
 
 def log_leaves_in(row: Artifact, branch: Branch, place: InItsPlace) -> int | None:
     """After how many turns without a mention excerpts take the place of its effort's log; None where nothing does."""
-    if not row.effort_id or place.instead or not place.log:
+    if not row.effort_id or place.instead or place.expanded or not place.log:
         return None
     state = state_of(row, branch)
     return leaves_in(branch, state) if state else None

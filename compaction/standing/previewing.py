@@ -39,8 +39,8 @@ NOTHING = "This is done already, so nothing would change. Load the page again."
 class Saving:
     """In tokens: by how much a text makes the next prompt smaller, and what was spent on drafting and checking it.
     `saved`: where it stands what rolling it back would add, else what accepting it would take away (None: not known).
-    While it stands and is not sent, there is nothing to compare. `later`: what it saves once its expanded effort is
-    collapsed. `leaves_in`: what it is compared with is the log, which excerpts replace after so many turns without a
+    While it is not sent, or would not be, there is nothing to compare. `later`: what it saves once its expanded effort
+    is collapsed. `leaves_in`: what it is compared with is the log, which excerpts replace after so many turns without a
     mention."""
 
     saved: int | None
@@ -137,7 +137,8 @@ def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, 
         leaves = log_leaves_in(artifact, branch, in_its_place(artifact, branch))
         stands = act()
         move, read_then = last_move(branch, pinned), read_next_prompt(branch)
-        accepted = any(one.artifact == artifact.pk for one in stands)
+        accepted = next((one for one in stands if one.artifact == artifact.pk), None)
+        presence = presence_of(accepted) if accepted else Presence.SENT
         # And no ring either: what would be done on commit is forgotten with it.
         transaction.set_rollback(True)
     now, then = read_now(), read_then()
@@ -148,7 +149,9 @@ def effect(branch: Branch, act: Callable[[], list[ContextPointer]], user: User, 
         found = differing(now.made, then.made, branch, more=then.tokens - now.tokens)
     saved = saved_by(now, then) if accepted else saved_by(then, now)
     leaves = leaves if accepted else None
-    saving = Saving(saved=saved, spent=spent_on(artifact.family), stands=not accepted, leaves_in=leaves)
+    saving = Saving(
+        saved=saved, spent=spent_on(artifact.family), stands=not accepted, presence=presence, leaves_in=leaves
+    )
     later = saved_by(then, read_later()) if read_later else None
     return Effect(move=move, entered=tuple(stands), now=now, then=then, difference=found, saving=saving, later=later)
 

@@ -15,6 +15,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun, Reviewer
+from compaction.review.claims import dropped, not_needed
 from compaction.standing.accepting import accept_compaction, rollback_compaction
 from compaction.standing.history import history_in
 from compaction.standing.previewing import effect_of_accepting, effect_of_rolling_back
@@ -24,7 +25,7 @@ from efforts.context.planning import chosen_settings, next_inputs
 from efforts.context.plans import preview
 from efforts.domain.prompt.plan import Plan, PlanInputs
 from efforts.domain.prompt.planner import plan
-from efforts.models import Branch, Event, PointerMove
+from efforts.models import Branch, EffortState, Event, PointerMove
 from efforts.turns.recording import count
 from tests.compaction.artifacts import LongTalk, of_turns
 from tests.compaction.review import CLAIMS, SLUG, STATES, Room
@@ -91,6 +92,44 @@ def test_the_dialog_says_what_leaves_what_comes_in_and_what_it_saves(artifact: A
     assert "All that changes in the next prompt" in html
     assert "you can roll back at any time" in html
     assert "<html" in page(as_alice, "accept", artifact)
+
+
+# By where its effort is: what the head says, what the dialog says of the text, and of what it saves.
+NOT_AT_ONCE = {
+    "left": (
+        {"evicted_clock": 3},
+        "Accept it, and the model sees this text once a message mentions the effort.",
+        "Used once a message mentions the effort",
+        "Not in the prompt now",
+    ),
+    "expanded": (
+        {"expanded_turn": 3},
+        "Accept it, and the model sees this text once the effort is collapsed.",
+        "Used once the effort is collapsed",
+        "Saves nothing while it is expanded",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NOT_AT_ONCE)
+def test_what_the_model_would_not_see_at_once_is_not_said_to_enter_the_next_prompt(
+    room: Room, as_alice: Client, alice: User, case: str
+) -> None:
+    artifact = STATES["loses"](room)
+    [missed] = dropped(artifact)
+    not_needed(artifact, missed.key, "decided otherwise since", actor=alice)
+    fields, head, entered, saving = NOT_AT_ONCE[case]
+    EffortState.objects.filter(branch=artifact.branch, effort=artifact.effort).update(**fields)
+    shown = page(as_alice, "review_top", artifact, htmx=True)
+    assert head in shown
+    assert "excerpts take the log’s place" not in shown
+    dialog = page(as_alice, "accept", artifact, htmx=True)
+    assert f"<dt>{entered}</dt>" in dialog
+    assert "<dt>No longer used</dt>" in dialog
+    assert "Taken out of the next prompt" not in dialog
+    assert "Put into the next prompt" not in dialog
+    assert saving in dialog
+    assert saving in page(as_alice, "review_saving", artifact, htmx=True)
 
 
 def test_looking_writes_nothing_and_rings_no_bell(

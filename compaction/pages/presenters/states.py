@@ -62,17 +62,21 @@ UNREAD_QUOTES = "No model has looked for what matters in the log. What was left 
 ITS_AUTHOR = "The model that wrote it has also checked it, and nobody has approved it."
 REJECTED = "It was rejected. “Judge again” takes it up once more."
 STALE = "Changed since it was judged: {changed}. Judge it again."
-PASSED = (
-    "It passes every gate. Accept it, and the model sees {this} instead of {now}. You can roll it back at any time."
-)
+PASSED = "It passes every gate."
 PASSED_RECORDED = (
-    "No gate fails, but the answers of its check were recorded for the example, so read what matters to you. Accept "
-    "it, and the model sees {this} instead of {now}. You can roll it back at any time."
+    "No gate fails, but the answers of its check were recorded for the example, so read what matters to you."
 )
-PASSED_ITS_AUTHOR = (
-    "It passes every gate, but the checker is the model that wrote it, so read what matters to you. Accept it, and the "
-    "model sees {this} instead of {now}. You can roll it back at any time."
-)
+PASSED_ITS_AUTHOR = "It passes every gate, but the checker is the model that wrote it, so read what matters to you."
+AT_ONCE = "Accept it, and the model sees {this} instead of {now}. You can roll it back at any time."
+# By how it would be in the prompt, where it is not sent at once.
+LATER = {
+    Presence.LEFT: (
+        "Accept it, and the model sees {this} once a message mentions the effort. You can roll it back at any time."
+    ),
+    Presence.EXPANDED: (
+        "Accept it, and the model sees {this} once the effort is collapsed. You can roll it back at any time."
+    ),
+}
 EXCERPTS = (
     "These are quotes, word for word. Accept them, and the model sees them instead of {now}. You can roll them back at "
     "any time."
@@ -143,7 +147,7 @@ def gone(view: ArtifactView, pointer: ContextPointer) -> StateView:
 
 def why_of(view: ArtifactView, state: ArtifactState) -> str:
     if state == ArtifactState.REPLACEABLE:
-        return passed(view).format(this=this(view), now=seen_now(view))
+        return passed(view)
     if state == ArtifactState.UNCHECKED:
         why = why_unchecked(view)
         return READ_BY.format(why=why, who=listed(view.readers)) if view.readers else READ_IT.format(why=why)
@@ -154,10 +158,10 @@ def why_of(view: ArtifactView, state: ArtifactState) -> str:
 
 def passed(view: ArtifactView) -> str:
     if view.is_digest:
-        return NO_EXCERPTS if view.quotes_nothing else EXCERPTS
-    if view.unread == RECORDED:
-        return PASSED_RECORDED
-    return PASSED_ITS_AUTHOR if view.is_its_authors else PASSED
+        return (NO_EXCERPTS if view.quotes_nothing else EXCERPTS).format(now=seen_now(view))
+    why = PASSED_ITS_AUTHOR if view.is_its_authors else PASSED
+    then = LATER.get(view.place.then, AT_ONCE).format(this=this(view), now=seen_now(view))
+    return f"{PASSED_RECORDED if view.unread == RECORDED else why} {then}"
 
 
 def this(view: ArtifactView) -> str:
