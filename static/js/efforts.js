@@ -52,6 +52,12 @@ const STEPS = {
 const COMES_OF_IT = new Set([
   "effort.digested", "effort.summary_waiting", "effort.summary_failed", "compaction.drafted", "compaction.failed",
 ]);
+// Of several efforts one box tells it, and counts them.
+const SEVERAL = {
+  "effort.digested": (count) => `${count} efforts are shown as excerpts, not summaries. The notices of their conclusions in the chat say why.`,
+  "effort.summary_waiting": (count) => `The summaries of ${count} efforts need your approval.`,
+  "effort.summary_failed": (count) => `There are no summaries of ${count} efforts. Their notices say why.`,
+};
 // After these other turns are in the prompt by their text, or by a summary: each says so.
 const COVERING = new Set([
   "compaction.accepted", "compaction.rolled_back", "compaction.invalidated", "compaction.shortened", "compaction.evicted",
@@ -68,6 +74,8 @@ export class Efforts {
   #active = this.#destination?.dataset.active;
   #acted = "";
   #hidden;
+  // What is told now, and of which efforts.
+  #told = { kind: "", efforts: new Set() };
 
   // on: {refresh(turn number), reload(), context()}
   constructor(session, on) {
@@ -101,7 +109,7 @@ export class Efforts {
   }
 
   // False where the notice of it is in sight, and says it itself.
-  #tellAway(words, { turn, effort }) {
+  #tellAway(words, { kind, turn, effort }) {
     const last = () => [...document.querySelectorAll(`.note[data-about="${CSS.escape(effort)}"]`)].at(-1);
     if (isInSight(last())) return false;
     const follow = (event) => {
@@ -111,7 +119,9 @@ export class Efforts {
       note.scrollIntoView({ block: "center" });
       (note.querySelector("a, button") ?? note).focus({ preventScroll: true });
     };
-    tell(words, { href: `${document.getElementById("shell").dataset.chat}#turn-${turn}`, label: "Show", follow });
+    if (kind !== this.#told.kind || !this.#told.box.isConnected) this.#told = { kind, efforts: new Set() };
+    const { size } = this.#told.efforts.add(effort);
+    this.#told.box = tell(size > 1 && SEVERAL[kind] ? SEVERAL[kind](size) : words, { href: `${document.getElementById("shell").dataset.chat}#turn-${turn}`, label: "Show", follow });
     return true;
   }
 

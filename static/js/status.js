@@ -33,6 +33,7 @@ export function tell(text, link) {
   box.append(closing(box));
   for (const older of region.querySelectorAll(".told")) older.remove();
   region.append(box);
+  return box;
 }
 
 // In sight for a while, and said.

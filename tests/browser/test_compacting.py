@@ -152,3 +152,29 @@ def test_the_dialog_stays_where_it_is_and_who_reads_elsewhere_is_told_of_the_dra
     told.get_by_role("link", name="Show").click()
     expect(told).to_have_count(0)
     expect(review).to_be_focused()
+
+
+# What a page hears of efforts that are summarised after an import, by a script of the page itself.
+HEARS = """async heard => {
+  const script = performance.getEntriesByType("resource").find(({ name }) => name.includes("/js/efforts"));
+  const { Efforts } = await import(script.name);
+  const none = () => {};
+  const efforts = new Efforts("heard", { refresh: none, reload: none, context: none });
+  const say = ([kind, effort]) => efforts.happened({ kind, effort, turn: 1, names: { effort: effort.toUpperCase() } });
+  heard.forEach(say);
+}"""
+
+
+def test_what_comes_of_several_efforts_is_told_in_one_notice_that_counts(visitor: Visitor) -> None:
+    page = visitor.page()
+    begin(page, "Good morning.")
+    is_in_state(page, 1, "completed")
+    told = page.locator("#alerts .told")
+    page.evaluate(HEARS, [("effort.digested", "a"), ("effort.digested", "a")])
+    expect(told).to_contain_text("A is shown as excerpts, not a summary.")
+    page.evaluate(HEARS, [("effort.digested", "b"), ("effort.digested", "c"), ("effort.digested", "d")])
+    expect(told).to_contain_text("3 efforts are shown as excerpts, not summaries.")
+    # What is of another kind is no part of the count, nor what was closed.
+    page.evaluate(HEARS, [("effort.digested", "e"), ("effort.summary_waiting", "f")])
+    expect(told).to_contain_text("The summary of F needs your approval.")
+    expect(told).to_have_count(1)
