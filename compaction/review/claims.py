@@ -142,9 +142,9 @@ def dropped_of(row: Artifact, key: str) -> Dropped:
 
 
 CONFIRMED = {
-    Section.DECISION: "In your list as a decision: without it this summary can't stand.",
-    Section.OPEN_WORK: "In your list as a to-do: without it this summary can't stand.",
-    Section.RULE: "A rule of yours: without it this summary can't stand.",
+    Section.DECISION: "On the list as a decision: needed until it is taken off the list.",
+    Section.OPEN_WORK: "On the list as a to-do: needed until it is taken off the list.",
+    Section.RULE: "A rule in force: needed until it is taken back.",
 }
 KINDS = {Section.DECISION: "a decision", Section.OPEN_WORK: "a to-do", Section.RULE: "a rule"}
 LISTED = "{by} listed it as {what} when it read the log. Add it, or say that it is not needed."

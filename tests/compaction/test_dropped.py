@@ -58,7 +58,7 @@ def test_of_what_is_told_in_part_the_missing_words_are_named(room: Room, as_alic
     # It is listed twice, so that its claim is not the one that is hidden.
     assert {(one.text, one.missing) for one in dropped(row)} == {(BACKUPS, "that they go to the second site")}
     page = as_alice.get(reverse("claims", args=[row.pk]), {"show": "dropped"}, headers=HTMX).content.decode()
-    assert "Only in part: no claim tells “that they go to the second site”." in page
+    assert "Only in part: no claim covers “that they go to the second site”." in page
 
 
 def test_what_the_person_keeps_comes_first(room: Room) -> None:

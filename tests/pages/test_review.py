@@ -908,10 +908,17 @@ def test_a_missing_decision_blocks_and_adding_it_from_the_dropped_list_unblocks(
     assert "Open “Missing”, where you can add it" in gate
     listed = part_of(as_alice, "claims", row.pk, show="dropped")
     assert "Missing 1</a>" in listed
-    assert "In your list as a decision" in listed
+    assert "On the list as a decision: needed until it is taken off the list." in listed
     key = dropped_key(listed, BACKUPS)
     assert "Not needed…" not in listed
-    assert "Added</span>" in act(as_alice, row, key, "add")
+    # Nothing on the page asks for what cannot be done with it.
+    assert "say why it is not needed" not in listed
+    head = part_of(as_alice, "review_top", row.pk)
+    assert "1 thing on the list is missing: add it, or take it off the list." in head
+    added = act(as_alice, row, key, "add")
+    assert "Added</span>" in added
+    assert "It counts once you submit your verdicts." in added
+    assert "needed until" not in added
     assert "Added by you" in part_of(as_alice, "claims", row.pk)
     as_alice.post(reverse("review_submit", args=[row.pk]))
     page = page_of(as_alice, Artifact.objects.get(version=2))
@@ -946,6 +953,10 @@ def test_the_turn_of_what_is_dropped_is_pinned_by_the_owner_only(
     key = dropped_key(listed, BACKUPS)
     act(as_bob, losing, key, "pin", status=422)
     assert "Turn 2 is pinned" in act(as_alice, losing, key, "pin")
+    # And so it stays, where the page is read again.
+    listed = part_of(as_alice, "claims", losing.pk, show="dropped")
+    assert "Turn 2 is pinned" in listed
+    assert "Pin the turn" not in listed
 
 
 def test_where_nothing_is_dropped_it_says_so(drafted: Artifact, as_alice: Client) -> None:

@@ -93,6 +93,8 @@ READ_BY = (
 )
 MISSING_ONE = "1 thing that must not be lost is missing: add it, or say why it is not needed."
 MISSING = "{count} things that must not be lost are missing: add each, or say why it is not needed."
+LISTED_ONE = "1 thing on the list is missing: add it, or take it off the list."
+LISTED = "{count} things on the list are missing: add each, or take it off the list."
 NO_CHECK = "No model has checked it."
 # Where findings of these gates are set aside, and with which control.
 AT_SOURCES = "open gate B above and choose “The log does say it…”"
@@ -216,7 +218,10 @@ def blocks(view: ArtifactView) -> Iterator[str]:
         yield f"{by} doubts {them}, or {aside}."
         failing -= at
     if Gate.RETENTION in failing and view.missed:
-        yield MISSING_ONE if view.missed == 1 else MISSING.format(count=view.missed)
+        # What a person has put on the list is needed as long as it is there.
+        kept = all(one.entry.confirmed for one in view.dropped if not one.entry.not_needed)
+        one, more = (LISTED_ONE, LISTED) if kept else (MISSING_ONE, MISSING)
+        yield one if view.missed == 1 else more.format(count=view.missed)
         failing -= {Gate.RETENTION}
     for gate in view.gates:
         if gate.letter in failing:

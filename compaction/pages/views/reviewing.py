@@ -208,7 +208,6 @@ def dropped(request: OwnRequest, artifact_id: str, key: str, verb: str) -> HttpR
         raise Http404
     more = {
         "error": error,
-        "pinned": key if verb == "pin" else "",
         "failed": key if error and verb == "not-needed" else "",
         "reason": reason,
     }
