@@ -115,6 +115,22 @@ def stage_rows(session: Session) -> Iterable[SeedStage]:
     return rows.select_related("draft__branch__session").order_by("place")
 
 
+def families_of(artifact: Artifact) -> list[str]:
+    """Whose checks are its own: those of all its versions, and of what is put together those of its stages."""
+    if artifact.kind != Kind.SEED:
+        return [artifact.family]
+    stages = Artifact.objects.filter(pk__in=[row.draft.artifact for row in stage_rows(artifact.session)])
+    return [artifact.family, *stages.values_list("family", flat=True)]
+
+
+def written_by(seed: Artifact) -> str:
+    """The model that has written all stages; empty where it is not one."""
+    models = set(
+        Artifact.objects.filter(family__in=families_of(seed)[1:], version=1).values_list("run__model", flat=True)
+    )
+    return models.pop() if len(models) == 1 else ""
+
+
 def stage_of(row: SeedStage) -> Stage:
     """The window with its log as it is now."""
     branch = row.draft.branch

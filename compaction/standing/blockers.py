@@ -16,7 +16,7 @@ from compaction.domain.artifact import SCHEMA_VERSION, Kind
 from compaction.domain.gates.contradiction import worded
 from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Gate
-from compaction.drafting.reading import READ, log_for
+from compaction.drafting.reading import READ, families_of, log_for, written_by
 from compaction.models import Acceptance, Artifact, Check, ClaimVerdict, GateRun
 from compaction.standing.accepting import check_concluded, check_judged, checked
 from compaction.standing.history import Stood, stood_now
@@ -210,7 +210,9 @@ def seen(artifacts: Collection[str]) -> dict[str, Seen]:
     first = Artifact.objects.filter(family=OuterRef("family"), version=1).values("run__model")
     wanted = Artifact.objects.filter(pk__in=artifacts).annotate(writer=Subquery(first[:1]))
     rows = list(wanted.values_list("pk", "family", "state", "writer", "kind"))
-    families = {row[1] for row in rows}
+    seeds = wanted.filter(kind=Kind.SEED).select_related("session") if any(row[4] == Kind.SEED for row in rows) else ()
+    stages, writers = {row.pk: families_of(row) for row in seeds}, {row.pk: written_by(row) for row in seeds}
+    families = {row[1] for row in rows}.union(*stages.values())
     checks = Check.objects.filter(family__in=families, void="").order_by("pk").values_list("family", "model")
     people = ClaimVerdict.objects.filter(artifact__family__in=families, submitted_at__isnull=False, verdict__in=READ)
     by: dict[str, dict[str, None]] = {}
@@ -225,7 +227,10 @@ def seen(artifacts: Collection[str]) -> dict[str, Seen]:
         pk: Seen(
             word=OF_STATE[ArtifactState(state)],
             quotes=kind == Kind.DIGEST,
-            read_by=tuple(f"{name}, which wrote it" if name == writer else name for name in by.get(family, ())),
+            read_by=tuple(
+                f"{name}, which wrote it" if name == writers.get(pk, writer) else name
+                for name in dict.fromkeys(name for one in stages.get(pk, [family]) for name in by.get(one, ()))
+            ),
             lost=lost_in(judged[pk]) if pk in judged else frozenset(),
             judged_at=judged[pk].created_at if pk in judged else None,
         )

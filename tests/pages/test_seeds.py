@@ -169,6 +169,38 @@ def test_the_review_page_of_a_seed_opens(as_alice: Client, package: SeedPackage,
     assert SAID[2][1] in page
 
 
+def test_who_has_checked_the_stages_has_checked_what_they_are_put_together_to(
+    as_alice: Client, package: SeedPackage, alice: User
+) -> None:
+    artifact = packages.put_together(package, alice)
+    page = as_alice.get(artifact.get_absolute_url()).content.decode()
+    assert "not read" not in page
+    assert f'data-to-checks dir="auto">{MODEL}, which also wrote it' in page
+    session = packages.start_conversation(package, alice)
+    notice = as_alice.get(f"/s/{session.pk}/").content.decode()
+    assert f"Checked by {MODEL}, which wrote it." in notice
+    assert "Nobody has checked it." not in notice
+
+
+def test_its_log_says_of_which_conversation_each_turn_is(
+    as_alice: Client, package: SeedPackage, alice: User, talks: list[Session]
+) -> None:
+    Session.objects.filter(pk=talks[1].pk).update(title="Exported orders")
+    artifact = packages.put_together(package, alice)
+    page = as_alice.get(artifact.get_absolute_url()).content.decode()
+    # Said in the second turn, whose message is the third.
+    cite = re.search(r">(\d:\d+\.\d+)<", page[page.index(SAID[1][1]) :])
+    assert cite
+    assert cite[1] == "2:2.1"
+    assert "are the conversation, the turn and the sentence" in page
+    log = page[page.index('id="source-log"') :]
+    (heading,) = re.findall(r"<h3[^>]*>(?:(?!</h3>).)*Exported orders.*?</h3>", log, re.DOTALL)
+    assert f'href="{talks[1].get_absolute_url()}"' in heading
+    assert log.count("<h3") == 3
+    assert f'href="{main_branch(talks[1]).address_of_turn(2)}"' in log
+    assert f'href="{main_branch(artifact.session).address_of_turn(2)}"' not in log
+
+
 def test_what_a_conversation_starts_from_is_called_so_wherever_it_is_named(
     as_alice: Client, package: SeedPackage, alice: User
 ) -> None:

@@ -17,7 +17,7 @@ from compaction.domain.editing import edited
 from compaction.domain.lifecycle import ArtifactState, Ended
 from compaction.domain.rendering import Rendered, rendered
 from compaction.domain.verdicts import Gate
-from compaction.drafting.reading import checked_of, log_for, read_ledger
+from compaction.drafting.reading import checked_of, families_of, log_for, read_ledger, stage_rows, written_by
 from compaction.drafting.storing import inputs_of
 from compaction.models import Artifact, Check, GateRun, Recheck
 from compaction.pages.presenters.claims import (
@@ -47,7 +47,7 @@ from efforts.context.recollections import recalled_from
 from efforts.domain.effort.states import HoldState, PointerMoveKind, PointerState, ScopeState, SummaryState
 from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.domain.text.source_text import Source
-from efforts.models import ContextPointer, EffortState, Event, PointerMove, ScopeDraft
+from efforts.models import Branch, ContextPointer, EffortState, Event, PointerMove, ScopeDraft
 from efforts.templatetags.look import has_drafter
 from efforts.turns.recording import count
 
@@ -160,8 +160,8 @@ class ArtifactView:
 
     @cached_property
     def checks(self) -> list[Check]:
-        """Of all its versions, oldest first."""
-        of_family = Check.objects.filter(family=self.row.family)
+        """Of all its versions, oldest first; of what is put together, of its stages too."""
+        of_family = Check.objects.filter(family__in=families_of(self.row))
         return list(of_family.select_related("run__session").order_by("pk"))
 
     @cached_property
@@ -198,7 +198,18 @@ class ArtifactView:
 
     @cached_property
     def source(self) -> SourceView:
-        return source_view(self.log, self.told.spans, self.told.ids, self.person)
+        return source_view(self.log, self.told.spans, self.told.ids, self.person, self.branches)
+
+    @property
+    def branches(self) -> dict[int, Branch]:
+        """Of several conversations that it is made of, by their numbers."""
+        rows = stage_rows(self.row.session) if self.is_seed else ()
+        return {one.place: one.draft.branch for one in rows}
+
+    @property
+    def is_seed(self) -> bool:
+        """It is what a conversation starts from, put together from others."""
+        return self.row.kind == Kind.SEED
 
     @property
     def told(self) -> Claims | Quotes:
@@ -449,7 +460,7 @@ class ArtifactView:
     @property
     def written_by(self) -> str:
         """The model that most of it is by, whoever has edited it since; empty where none is."""
-        return self.versions[0].run.model
+        return written_by(self.row) if self.is_seed else self.versions[0].run.model
 
     @property
     def drafted_by(self) -> str:

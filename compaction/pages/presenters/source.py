@@ -10,6 +10,7 @@ from itertools import pairwise
 from compaction.domain.merging import Joined
 from efforts.domain.text.snippets import code_marks, plainly
 from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
+from efforts.models import Branch
 
 # What tools were asked and returned is folded to its two ends where it is longer, in characters.
 LONGEST_TOOL, HEAD, TAIL = 1_600, 700, 400
@@ -40,7 +41,8 @@ class CitedPiece:
 class SourcePartView:
     """What one side said, a tool was asked or has returned: all of it in `head`, or folded with its ends shown.
 
-    `claims` are those that cite it, each by its number on the page and its id; `y` is its place in the map."""
+    `claims` are those that cite it, each by its number on the page and its id; `y` is its place in the map. `stage`:
+    of one of several conversations, its number; `branch`: where its turn is, if not where all others are."""
 
     part: SourcePart
     who: str
@@ -50,6 +52,9 @@ class SourcePartView:
     folded: tuple[CitedPiece, ...]
     tail: tuple[CitedPiece, ...]
     y: int
+    stage: int = 0
+    starts_stage: bool = False
+    branch: Branch | None = None
 
     @property
     def key(self) -> str:
@@ -103,9 +108,13 @@ def spans_of(cited: Mapping[int, Sequence[str]], source: Source) -> tuple[CitedS
 
 def labels_of(source: Source) -> dict[str, str]:
     """What sentences are called on pages, by their ids: `2.5` is the fifth of turn 2. A model counts messages instead,
-    which people do not see. Of several conversations, whose turns have the same numbers, the ids stay."""
+    which people do not see. Of several conversations, whose turns have the same numbers, `3:2.5` is of the third."""
     if isinstance(source, Joined):
-        return {id: id for id in source.by_sentence}
+        return {
+            f"{stage.place}:{id}": f"{stage.place}:{label}"
+            for stage in source.stages
+            for id, label in labels_of(stage.source).items()
+        }
     labels: dict[str, str] = {}
     counted: Counter[int] = Counter()
     for part in source.parts:
@@ -120,14 +129,23 @@ def key_of(place: Sentence | SourcePart) -> str:
     return f"{place.message}-{place.part}"
 
 
-def source_view(source: Source, spans: Sequence[CitedSpan], ids: Mapping[int, str], person: str) -> SourceView:
-    """`ids`: of claims, by their numbers on the page. `person` is what the one who talks with the model is called."""
+def source_view(
+    source: Source,
+    spans: Sequence[CitedSpan],
+    ids: Mapping[int, str],
+    person: str,
+    branches: Mapping[int, Branch] | None = None,
+) -> SourceView:
+    """`ids`: of claims, by their numbers on the page. `person` is what the one who talks with the model is called;
+    `branches`: of several conversations, by their numbers."""
     by_key: dict[str, list[CitedSpan]] = {}
     for span in spans:
         by_key.setdefault(key_of(span.sentence), []).append(span)
     parts: list[SourcePartView] = []
-    before, y = None, 0
-    for part in source.parts:
+    before, y = (0, 0), 0
+    joined = source.stages if isinstance(source, Joined) else ()
+    stages = [stage.place for stage in joined for _ in stage.source.parts] or [0] * len(source.parts)
+    for stage, part in zip(stages, source.parts, strict=True):
         inside = by_key.get(key_of(part), [])
         head, folded, tail = cut(part, inside)
         claims = sorted({number for span in inside for number in span.claims})
@@ -135,15 +153,18 @@ def source_view(source: Source, spans: Sequence[CitedSpan], ids: Mapping[int, st
             SourcePartView(
                 part=part,
                 who=who(part, person),
-                starts_turn=part.turn != before,
+                starts_turn=(stage, part.turn) != before,
                 claims=tuple((number, ids[number]) for number in claims),
                 head=head,
                 folded=folded,
                 tail=tail,
                 y=y,
+                stage=stage,
+                starts_stage=stage != before[0],
+                branch=(branches or {}).get(stage),
             )
         )
-        before, y = part.turn, y + height_of(part) + GAP
+        before, y = (stage, part.turn), y + height_of(part) + GAP
     return SourceView(parts=tuple(parts))
 
 
