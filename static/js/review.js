@@ -176,7 +176,7 @@ function otherPane(event) {
   if (!walking) return false;
   if (event.target.matches(".src")) return goTo(claim());
   const [mark] = spansOf(claim()).flatMap((number) => [...marksOf(number)]);
-  goTo((mark ?? document.querySelector("#source-log .src"))?.closest(".src"));
+  goTo((mark ?? document.getElementById(claim()?.dataset.place) ?? document.querySelector("#source-log .src"))?.closest(".src"));
 }
 
 function inLog(by, event) {
@@ -200,17 +200,17 @@ function press(id, otherwise) {
 }
 
 bind(GROUP, "j", "Next claim", () => step(1));
-bind(GROUP, "k", "Claim before", () => step(-1));
-bind(GROUP, "s", "Next source of the claim", () => cycle(1));
-bind(GROUP, "S", "Source before", () => cycle(-1));
+bind(GROUP, "k", "Previous claim", () => step(-1));
+bind(GROUP, "s", "Next source", () => cycle(1));
+bind(GROUP, "S", "Previous source", () => cycle(-1));
 bind(GROUP, "Tab", "From a claim to its source, and back", otherPane, ".claim, .src");
 bind(GROUP, "Escape", "Tab leads on through the page again", () => { walking = false; }, ".claim, .src");
 bind(GROUP, "ArrowDown", "In the log: next entry", (event) => inLog(1, event), ".src");
-bind(GROUP, "ArrowUp", "In the log: entry before", (event) => inLog(-1, event), ".src");
+bind(GROUP, "ArrowUp", "In the log: previous entry", (event) => inLog(-1, event), ".src");
 const showsText = () => review.dataset.pane === "text" || (review.dataset.pane === "excerpts" && wide.matches);
 bind(GROUP, "t", "What the prompt gets, and back to the log", () => turnTo(showsText() ? "source" : "text"));
 bind(GROUP, "o", "Open the source in the conversation", openInChat);
-bind(GROUP, "d", "Compare with the version before", () => press("review-compare", "There is no version before this one."));
+bind(GROUP, "d", "Compare with the previous version", () => press("review-compare", "There is no previous version."));
 for (const [index, letter] of [..."ABCDE"].entries()) {
   bind(GROUP, String(index + 1), `Gate ${letter}`, () => press(`gate-${letter}`, ""));
 }
@@ -423,7 +423,7 @@ function once(act) {
 }
 
 bind(GROUP, "n", "Next undecided claim", () => step(1, isOpen));
-bind(GROUP, "N", "Undecided claim before", () => step(-1, isOpen));
+bind(GROUP, "N", "Previous undecided claim", () => step(-1, isOpen));
 bind(GROUP, "a", "Keep the claim, or add what was dropped", once(() => verb("kept", "-add")));
 bind(GROUP, "e", "Edit it", once(() => verb("edit")));
 bind(GROUP, "x", "Strike it, or say that it is not needed", once(() => verb("struck", "-not-needed")));

@@ -60,6 +60,23 @@ def test_a_claim_leads_to_its_words_and_back_by_keyboard(
     expect(claim(page, 2)).to_be_focused()
 
 
+def test_from_what_is_missing_tab_leads_to_the_message_that_says_it(guest: Visitor, provider: FakeProvider) -> None:
+    page = guest.page()
+    drafted(page, provider)
+    claim(page, 2).focus()
+    page.keyboard.press("x")
+    page.keyboard.press("Control+Enter")
+    page.wait_for_url("**#claim-1")
+    page.keyboard.press("v")
+    missing = page.locator("#claims .gap")
+    expect(missing).to_be_focused()
+    page.keyboard.press("j")
+    page.keyboard.press("Tab")
+    expect(page.locator("#source-log .src", has_text=OPEN)).to_be_focused()
+    page.keyboard.press("Tab")
+    expect(missing).to_be_focused()
+
+
 QUEUES = list(enumerate("abcdefghijklmnopqrs", 2))
 SENTENCES = [f"We decided that queue {name} retries {number} times." for number, name in QUEUES]
 MANY = (
