@@ -17,7 +17,7 @@ from compaction.domain.gates.contradiction import worded
 from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Gate
 from compaction.drafting.reading import READ, families_of, log_for, written_by
-from compaction.models import Acceptance, Artifact, Check, ClaimVerdict, GateRun
+from compaction.models import Acceptance, Artifact, Check, ClaimVerdict, GateRun, SeedPackage
 from compaction.standing.accepting import check_concluded, check_judged, checked
 from compaction.standing.history import Stood, stood_now
 from efforts.actions.pointers import active_over, span_of, turns_of
@@ -91,6 +91,8 @@ class ArtifactStanding:
     replaced: str
     # Where it stands: whether the next prompt has it.
     presence: Presence | None = None
+    # What a new conversation starts from, where it is that, or a part of it, and has not been in use.
+    package: SeedPackage | None = None
 
     @property
     def stands(self) -> bool:
@@ -136,7 +138,17 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Arti
         pinned=pinned,
         replaced=replaced_by(row, turns, pinned),
         presence=presence_of(stands) if stands else None,
+        package=None if here else package_of(row),
     )
+
+
+def package_of(row: Artifact) -> SeedPackage | None:
+    if row.kind == Kind.SEED:
+        return SeedPackage.objects.filter(session=row.session).first()
+    if row.kind == Kind.STAGE:
+        versions = Artifact.objects.filter(family=row.family).values("pk")
+        return SeedPackage.objects.filter(stages__draft__artifact__in=versions).first()
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -114,6 +114,8 @@ def test_from_choice_to_a_conversation_that_starts_from_it(as_alice: Client, ali
     ready = as_alice.get(address(package)).content.decode()
     assert "3 of 3 stages ready" in ready
     assert "every 2s" not in ready
+    for shown in (ready, as_alice.get(PAGE).content.decode()):
+        assert ("In the making" in shown, "Ready to put together" in shown) == (False, True)
     assert 'id="package-stop"' in waiting
     assert 'id="package-stop"' not in ready
     assert re.search(r"[\d,]+ tokens used; at most [\d,]+ were expected", ready)
@@ -182,6 +184,34 @@ def test_who_has_checked_the_stages_has_checked_what_they_are_put_together_to(
     assert "Nobody has checked it." not in notice
 
 
+def test_what_a_package_is_made_of_is_used_on_the_page_of_the_package_and_nowhere_else(
+    as_alice: Client, package: SeedPackage, alice: User
+) -> None:
+    stage = packages.standing_for(packages.stages_of(package)[0].draft)
+    assert stage is not None
+    page = as_alice.get(stage.get_absolute_url()).content.decode()
+    assert "It is one part of what a new conversation starts from, and is used there alone." in page
+    assert "Accept it, and the model" not in page
+    assert "to settle first" not in page
+    assert f'id="accept" href="{address(package)}"' in page
+
+    seed = packages.put_together(package, alice)
+    page = as_alice.get(seed.get_absolute_url()).content.decode()
+    assert '<h1 dir="auto">What this conversation starts from</h1>' in page
+    assert "Start the conversation on the page of its package, and every prompt there has this text." in page
+    assert "It comes into the prompt once the conversation is started." in page
+    assert "the model sees the log of" not in page
+    # It is put together again instead.
+    assert 'id="ask-new"' not in page
+    assert f'id="accept" href="{address(package)}"' in page
+
+    packages.start_conversation(package, alice)
+    page = as_alice.get(seed.get_absolute_url()).content.decode()
+    assert "Every prompt of this conversation has this text. “Roll back” takes it out from the next call on." in page
+    assert "instead of what this conversation starts from" not in page
+    assert 'id="rollback"' in page
+
+
 def test_its_log_says_of_which_conversation_each_turn_is(
     as_alice: Client, package: SeedPackage, alice: User, talks: list[Session]
 ) -> None:
@@ -231,6 +261,7 @@ def test_a_stage_that_nobody_has_checked_says_so_and_keeps_the_package_from_star
     page = as_alice.get(address(package)).content.decode()
     assert "0 of 3 stages ready" in page
     assert page.count("Not checked</span>") == 3
+    assert "Needs you" in page
     assert 'id="redraft-1"' in page
     assert as_alice.post(address(package, "together/"), headers=HTMX).status_code == 422
 

@@ -44,6 +44,7 @@ from compaction.standing.history import accepted_by_people
 from efforts.context.holds import leaves_in, rows_of
 from efforts.context.presence import Presence, pinned_among, presence_of
 from efforts.context.recollections import recalled_from
+from efforts.domain.effort.notices import STARTED_FROM
 from efforts.domain.effort.states import HoldState, PointerMoveKind, PointerState, ScopeState, SummaryState
 from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.domain.text.source_text import Source
@@ -210,6 +211,10 @@ class ArtifactView:
     def is_seed(self) -> bool:
         """It is what a conversation starts from, put together from others."""
         return self.row.kind == Kind.SEED
+
+    @property
+    def is_stage(self) -> bool:
+        return self.row.kind == Kind.STAGE
 
     @property
     def told(self) -> Claims | Quotes:
@@ -470,6 +475,8 @@ class ArtifactView:
 
 
 def title_of(row: Artifact) -> str:
+    if row.kind == Kind.SEED:
+        return STARTED_FROM.capitalize()
     span = row.span if row.source_start else str(row.session)
     name = row.effort.name if row.effort else span
     return f"Excerpts of {name}" if row.kind == Kind.DIGEST else f"Summary of {name}"

@@ -56,6 +56,10 @@ STANDS = {
         "A mention brings this back."
     ),
 }
+# Of what is put together for a new conversation, and of its parts.
+STARTS = "Every prompt of this conversation has {this}. “Roll back” takes it out from the next call on."
+TO_START = "Start the conversation on the page of its package, and every prompt there has {this}."
+ONE_PART = "It is one part of what a new conversation starts from, and is used there alone."
 THIS, SOME = "this text", "{sent} of its {all} claims"
 UNREAD = "Nobody has checked it."
 UNREAD_QUOTES = "No model has looked for what matters in the log. What was left out is listed, for you to look through."
@@ -115,7 +119,8 @@ def state_of(view: ArtifactView) -> StateView:
         unread = UNREAD if view.stands_unchecked else ITS_AUTHOR if view.is_its_authors else ""
         presence = view.presence or Presence.SENT
         turns = view.replaced if presence in (Presence.SENT, Presence.FULL) else view.span
-        says = STANDS[presence].format(this=this(view), turns=turns)
+        words = STARTS if view.is_seed and presence == Presence.SENT else STANDS[presence]
+        says = words.format(this=this(view), turns=turns)
         unread = UNREAD_QUOTES if view.is_digest else unread
         says = f"{says} {unread}" if unread else says
         return StateView(word=Word.STANDS, says=says, presence=presence, quotes=view.is_digest)
@@ -162,7 +167,8 @@ def passed(view: ArtifactView) -> str:
     if view.is_digest:
         return (NO_EXCERPTS if view.quotes_nothing else EXCERPTS).format(now=seen_now(view))
     why = PASSED_ITS_AUTHOR if view.is_its_authors else PASSED
-    then = LATER.get(view.place.then, AT_ONCE).format(this=this(view), now=seen_now(view))
+    then = TO_START if view.is_seed else ONE_PART if view.is_stage else LATER.get(view.place.then, AT_ONCE)
+    then = then.format(this=this(view), now=seen_now(view))
     return f"{PASSED_RECORDED if view.unread == RECORDED else why} {then}"
 
 

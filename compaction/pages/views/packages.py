@@ -45,6 +45,7 @@ PACKAGES = {
     PackageState.STARTED: StateBadge(label="Started", icon="chat", css="ok"),
     PackageState.STOPPED: StateBadge(label="Stopped", icon="stop"),
 }
+TOGETHER = StateBadge(label="Ready to put together", icon="check", css="ok")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,6 +61,10 @@ class StageView:
     @property
     def passed(self) -> bool:
         return self.look is PASSED
+
+    @property
+    def is_drafting(self) -> bool:
+        return self.look in (STAGES[ScopeState.DUE], STAGES[ScopeState.DRAFTING])
 
     @property
     def is_excerpts(self) -> bool:
@@ -82,9 +87,7 @@ class PackageView:
 
     @property
     def is_drafting(self) -> bool:
-        return self.is_open and any(
-            stage.look in (STAGES[ScopeState.DUE], STAGES[ScopeState.DRAFTING]) for stage in self.stages
-        )
+        return self.is_open and any(stage.is_drafting for stage in self.stages)
 
     @property
     def is_open(self) -> bool:
@@ -126,7 +129,15 @@ def chosen(sessions: Collection[UUID]) -> str:
 
 
 def packages_view(rows: Iterable[SeedPackage]) -> list[tuple[SeedPackage, StateBadge]]:
-    return [(row, PACKAGES[PackageState(row.state)]) for row in rows]
+    return [(row, look_of(row, map(stage_view, packages.stages_of(row)))) for row in rows]
+
+
+def look_of(row: SeedPackage, stages: Iterable[StageView]) -> StateBadge:
+    """Where nothing is drafted any more, it waits for a person."""
+    stages = list(stages) if row.state == PackageState.DRAFTING else []
+    if not stages or any(stage.is_drafting for stage in stages):
+        return PACKAGES[PackageState(row.state)]
+    return TOGETHER if all(stage.passed for stage in stages) else PACKAGES[PackageState.BLOCKED]
 
 
 def package_view(row: SeedPackage) -> PackageView:
@@ -135,7 +146,7 @@ def package_view(row: SeedPackage) -> PackageView:
     body = seed.body if seed else ""
     return PackageView(
         row=row,
-        look=PACKAGES[PackageState(row.state)],
+        look=look_of(row, stages),
         stages=stages,
         used=packages.used_for(row),
         most=packages.most_for(row),
