@@ -760,6 +760,10 @@ def test_where_i_was_says_of_a_concluded_effort_what_the_panel_says(
     line = f"{stands} · {'not in the prompt' if gone else 'its turns are sent in full'}"
     assert line in shown(as_alice, address("where/"))
     assert line in shown(as_alice, address("efforts/"))
+    # The dialog that moves a turn does too, of any effort but the turn's own.
+    work.open("guild feature", "Guilds have at most 40 members.")
+    EffortState.objects.filter(pk=state.pk).update(summary=summary)
+    assert f">{stands}</span>" in shown(as_alice, address("turns/2/move/"))
 
 
 def test_where_i_was_names_efforts_in_which_nothing_was_said(work: Work) -> None:
