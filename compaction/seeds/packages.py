@@ -35,6 +35,7 @@ from efforts.domain.text.source_text import SourcePart
 from efforts.log import events
 from efforts.log.timelines import finished_turns
 from efforts.models import AccountEvent, Branch, ScopeDraft, Session
+from efforts.models.said import said
 from efforts.turns.recording import count
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ MOST_STAGES = 8
 VIA = "seed"
 LONGEST_TITLE = 200
 
+FROM_ONE, FROM = "From one conversation", "From {count} conversations"
 NOTHING_SAID = "Nothing in it is finished yet."
 TURN_TOO_LARGE = "Its turn {turn} has {tokens:,} tokens; a stage holds {most:,} at most, and no turn is cut."
 NONE_CHOSEN = "Choose at least one conversation."
@@ -185,7 +187,8 @@ def create_package(user: User, sessions: Iterable[Session], title: str = "") -> 
 
 
 def title_of(offered: Offer) -> str:
-    return f"From {offered.conversations} conversation{'s' if offered.conversations > 1 else ''}"
+    """In the language of whoever makes it."""
+    return str(said(FROM_ONE if offered.conversations == 1 else FROM.format(count=offered.conversations)))
 
 
 def standing_for(draft: ScopeDraft) -> Artifact | None:

@@ -48,6 +48,7 @@ SAID = (
     "compaction/drafting/summaries.py",
     "compaction/pages/**/*.py",
     "compaction/review/*.py",
+    "compaction/seeds/*.py",
     "compaction/standing/*.py",
     "efforts/actions/[!_]*.py",
     "efforts/actions/files/composer.py",

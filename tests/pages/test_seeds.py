@@ -96,6 +96,20 @@ def test_what_is_refused_says_why_and_makes_nothing(as_alice: Client, alice: Use
     assert not SeedPackage.objects.exists()
 
 
+def test_in_german_nothing_of_a_package_is_english(as_alice: Client, alice: User, talks: list[Session]) -> None:
+    german = {"accept-language": "de"}
+    ids = {"session": [str(session.pk) for session in talks]}
+    assert "Mindestens eine Unterhaltung auswählen." in as_alice.post(f"{PAGE}new/", {}, headers=german).text
+    offered = as_alice.get(f"{PAGE}new/", ids, headers=german).text
+    assert ("Runden 1-3" in offered, "turns 1-3" in offered) == (True, False)
+    assert offered.count(">Öffnen</a>") == 3
+    as_alice.post(f"{PAGE}new/", ids, headers=german)
+    package = drafted(SeedPackage.objects.get())
+    assert package.title == "Aus 3 Unterhaltungen"
+    packages.put_together(package, alice)
+    assert "Womit die neue Unterhaltung beginnt" in as_alice.get(address(package), headers=german).text
+
+
 def test_conversations_of_others_cannot_be_chosen(as_bob: Client, talks: list[Session]) -> None:
     ids = [str(session.pk) for session in talks]
     assert as_bob.post(f"{PAGE}new/", {"session": ids}).status_code == 422
