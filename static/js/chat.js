@@ -444,10 +444,10 @@ bind(GROUP, "y", "Copy the message", () => {
   return message ? copyText(messageText(message)) : false;
 });
 bind("Anywhere", "Alt+i", "What was recalled for the turn, and why", () => {
-  const all = [...log.node.querySelectorAll("[data-recall]")];
-  const focused = document.activeElement?.closest?.(".turn")?.querySelector("[data-recall]");
-  // Where nothing was looked for the plan of the last turn says what was sent.
-  const line = focused ?? all.at(-1) ?? [...log.node.querySelectorAll("[id^=plan-of-]")].at(-1);
+  // Of the turn that has the focus, else of the last one that was sent; where nothing was looked for, its plan says so.
+  const sent = [...log.node.querySelectorAll(".turn:has([data-recall], [id^=plan-of-])")];
+  const turn = document.activeElement?.closest?.(".turn") ?? sent.at(-1);
+  const line = turn?.querySelector("[data-recall]") ?? [...(turn?.querySelectorAll("[id^=plan-of-]") ?? [])].at(-1);
   if (line) line.click();
   else alert("Nothing was sent here yet, so nothing was looked for.");
 });

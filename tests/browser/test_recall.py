@@ -80,6 +80,11 @@ def test_an_early_fact_comes_back_by_itself_and_says_why_and_not_with_the_mode_o
     expect(turn(page, further).locator(".recall")).to_have_count(0)
     expect(turn(page, further).locator(".tool")).not_to_have_count(0)
     album.take(page, "off")
+    # Of the last turn it is said, and not of one for which something was recalled.
+    page.keyboard.press("Alt+i")
+    expect(page.locator("#drawer-title")).to_contain_text(f"Plan of turn {further}")
+    expect(page.locator("#outcome")).to_contain_text("Recall was off for this message")
+    page.keyboard.press("Escape")
     the_mode_is_chosen_for_this_conversation_alone(page)
 
 

@@ -91,6 +91,16 @@ def test_a_turn_tells_how_many_passages_were_recalled_and_leads_to_why(
     assert stored.retrieval_sets.get().strategy not in why
 
 
+@pytest.mark.parametrize("mode", ["off", "light"])
+def test_the_plan_says_where_recall_was_off(as_alice: Client, scene: Scene, address: Address, mode: str) -> None:
+    Session.objects.update(context_mode=mode)
+    scene.session.refresh_from_db()
+    stored = ContextPlan.objects.get(run=scene.ask(EARLY, "Noted.").run)
+    page = as_alice.get(address(f"plans/{stored.pk}/")).content.decode()
+    said = "Recall was off for this message: no earlier passages were looked for."
+    assert (said in page) == (mode == "off")
+
+
 def test_what_stands_beside_what_was_found_is_counted_apart(
     as_alice: Client, scene: Scene, early: Recalled, address: Address
 ) -> None:

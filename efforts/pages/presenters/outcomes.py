@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 from django.db.models import Prefetch
 
+from efforts.context.planning import mode_of
+from efforts.domain.effort.policy import ContextMode
 from efforts.domain.effort.states import RunState
 from efforts.models import ContextPlan, RetrievalItem, RetrievalSet, ToolTrace, Verdict
 from efforts.standins import coding
@@ -22,6 +24,7 @@ class OutcomeView:
     is_last_attempt: bool
     tools: tuple[ToolTrace, ...]
     retrievals: tuple[RetrievalSet, ...]
+    recall_is_off: bool
     proposed: tuple[coding.Proposed, ...]
 
 
@@ -36,5 +39,6 @@ def outcome_of(row: ContextPlan) -> OutcomeView:
         is_last_attempt=run.turn.run_id == run.pk,
         tools=tuple(row.tool_traces.all()),
         proposed=coding.registered().proposed([run.pk]).get(run.pk, ()),
+        recall_is_off=mode_of(run.settings) == ContextMode.OFF,
         retrievals=tuple(row.retrieval_sets.prefetch_related(Prefetch("items", hits))),
     )
