@@ -33,6 +33,7 @@ ENDED = {state.value for state in RunState} - {RunState.QUEUED, RunState.RUNNING
 NO_EXPORT = "This is no conversation that CCM Web exported. Choose a file that “Export” made as JSON lines."
 NO_LINE = f"Line {{number}} is not a line of an export. {NO_EXPORT}"
 NEWER = "Line {number} is of a version that is not known here: a newer CCM Web exported it."
+EMPTY = "This conversation has no messages, so there is nothing to import."
 BREAKS_OFF = "The file breaks off in line {number}: it was not saved to its end. Download it again."
 
 
@@ -296,7 +297,7 @@ class Reader:
         if self.head is None:
             raise Refused("no_export", NO_EXPORT)
         if not any(branch.turns for branch in self.branches.values()):
-            raise Refused("empty", "This conversation has no messages, so there is nothing to import.")
+            raise Refused("empty", EMPTY)
         return Conversation(
             id=self.head.named("session"),
             title=self.head.text("title", within=200),

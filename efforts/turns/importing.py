@@ -21,7 +21,7 @@ from efforts import actions
 from efforts.actions import Place
 from efforts.actions.constraints import checked_rule
 from efforts.actions.ledger import checked_entry
-from efforts.actions.names import slug_of
+from efforts.actions.names import slug_of, title_from
 from efforts.context.planning import main_branch
 from efforts.domain.effort.states import (
     LIVE_ENTRIES,
@@ -35,6 +35,7 @@ from efforts.domain.effort.states import (
 )
 from efforts.domain.errors import Refused
 from efforts.domain.exported import Conversation, Entry, NamedEffort, Part, SaidTurn, Timeline, read_conversation
+from efforts.domain.other_chats import FILE_OF_MANY, listed, read_other, source_of, title_of
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, OF_PERSON, LogMessage, ToolCall
 from efforts.domain.prompt.rendering import wire_calls
 from efforts.domain.seals import said_sha256
@@ -74,6 +75,7 @@ MOST_TURNS = 10_000
 # Of all files that come at once, unpacked.
 MOST_AT_ONCE = 64 * 1024 * 1024
 MOST_FILES = 1_000
+GO_ON = "The file has more. Import it again, and it goes on from here."
 ARCHIVE = b"PK"
 SAME_NAME = (
     "Two efforts in the file are called “{name}”, or nearly so. Rename one where it comes from, and export again."
@@ -83,16 +85,16 @@ BATCH = 500
 SAID_WHOLE = (RunState.COMPLETED, RunState.STOPPED)
 
 
-def check_import_size(size: int) -> None:
-    """Raises `Refused` where a file has more bytes than one may have."""
-    if size > LARGEST_IMPORT:
-        most = LARGEST_IMPORT // 1024**2
-        raise Refused("file_too_large", f"The file has {size / 1024**2:.1f} MB; {most} MB is the most.")
+def check_import_size(size: int, most: int = LARGEST_IMPORT) -> None:
+    """Raises `Refused` where a file has more than `most` bytes."""
+    if size > most:
+        raise Refused("file_too_large", f"The file has {size / 1024**2:.1f} MB; {most // 1024**2} MB is the most.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Imported:
-    """What came of a file: its conversation, and whether that was made just now; or why there is none."""
+    """What came of a file, or of one of the conversations in it: the conversation, and whether that was made just now;
+    or why there is none."""
 
     name: str
     session: Session | None = None
@@ -101,21 +103,43 @@ class Imported:
 
 
 def import_files(owner: User, uploads: Iterable[UploadedFile[bytes]]) -> list[Imported]:
-    """What came of each, in their order; an archive is each file in it."""
+    """What came of each, in their order; an archive is each file in it, a list of conversations each of these."""
     outcomes: list[Imported] = []
     left = MOST_AT_ONCE
     for name, size, read in each_file(uploads):
         try:
             # Before any of it is read into memory.
-            check_import_size(size)
+            check_import_size(size, MOST_AT_ONCE if FILE_OF_MANY.fullmatch(name) else LARGEST_IMPORT)
             if size > left or len(outcomes) >= MOST_FILES:
                 raise Refused("too_many_files", "That is too much at once. Import this file on its own.")
             left -= size
-            session, is_new = import_conversation(owner, read())
-            outcomes.append(Imported(name=name, session=session, is_new=is_new))
+            outcomes += import_all(owner, name, read())
         except Refused as refused:
             outcomes.append(Imported(name=name, error=refused.text))
     return outcomes
+
+
+def import_all(owner: User, name: str, data: bytes) -> Iterator[Imported]:
+    """Of a file that is one conversation, or has many. Raises `Refused` where it is neither."""
+    text = decoded(data)
+    if (others := listed(text)) is None:
+        session, is_new = import_conversation(owner, data)
+        yield Imported(name=name, session=session, is_new=is_new)
+        return
+    made = 0
+    for values in others:
+        # What has come before is passed by.
+        if made == MOST_FILES:
+            yield Imported(name=name, error=GO_ON)
+            return
+        try:
+            digest = sha256(canonical_json(values))
+            session, is_new = keep(owner, digest, partial(read_other, values), source_of(values))
+        except Refused as refused:
+            yield Imported(name=title_of(values) or name, error=refused.text)
+            continue
+        made += is_new
+        yield Imported(name=session.title, session=session, is_new=is_new)
 
 
 def each_file(uploads: Iterable[UploadedFile[bytes]]) -> Iterator[tuple[str, int, Callable[[], bytes]]]:
@@ -130,6 +154,8 @@ def each_file(uploads: Iterable[UploadedFile[bytes]]) -> Iterator[tuple[str, int
         try:
             with ZipFile(upload) as archive:
                 members = [one for one in archive.infolist() if not one.is_dir()]
+                # Where others hand out all that they have, it is these that are conversations.
+                members = [one for one in members if FILE_OF_MANY.fullmatch(one.filename)] or members
                 if not members:
                     yield name, 0, bytes
                 for member in members[: MOST_FILES + 1]:
@@ -153,33 +179,42 @@ def damaged() -> bytes:
 def import_conversation(owner: User, data: bytes) -> tuple[Session, bool]:
     """The conversation of an exported file, and whether it was made just now: what the owner has of the same file is
     not made again. Raises `Refused` where the file is wrong; then nothing was imported."""
-    told = read_file(data)
+    text = decoded(data)
+    check_import_size(len(data))
+    # Read first: what is wrong holds nobody up.
+    told = read_conversation(text)
+    return keep(owner, sha256(text), lambda: told, "export")
+
+
+def keep(owner: User, digest: str, read: Callable[[], Conversation], source: str) -> tuple[Session, bool]:
+    """`digest`: of what `read` reads, by which it is known again. Raises `Refused` as that does."""
     with transaction.atomic():
         # Two imports at once would make two.
         get_user_model().objects.select_for_update().get(pk=owner.pk)
-        digest = sha256(data.decode("utf-8-sig"))
         of_file = Event.objects.filter(kind=IMPORTED, data__sha256=digest)
         if found := Session.objects.owned_by(owner).filter(events__in=of_file).first():
             return found, False
-        session = actions.create_session(owner, title=told.title)
+        told = read()
+        said = [turn for branch in told.branches for turn in branch.turns]
+        if (count := len(said)) > MOST_TURNS:
+            raise Refused("too_many_turns", f"The file has {count:,} turns; {MOST_TURNS:,} is the most.")
+        session = actions.create_session(owner, title=told.title or title_from(said[0].user))
         turns = Importer(session, told).make()
-        data_of = {"conversation": told.id, "source": "export", "turns": turns, "sha256": digest}
+        data_of = {"conversation": told.id, "source": source, "turns": turns, "sha256": digest}
         events.append(session.pk, IMPORTED, data_of, actor=owner)
-        Session.objects.filter(pk=session.pk).update(created_at=min(told.created_at, timezone.now()))
+        # In the list it stands where it was left.
+        at = {"created_at": told.created_at, "last_activity_at": max(turn.at for turn in said)}
+        Session.objects.filter(pk=session.pk).update(**{name: min(one, timezone.now()) for name, one in at.items()})
     session.refresh_from_db()
     return session, True
 
 
-def read_file(data: bytes) -> Conversation:
-    """Raises `Refused` where it is too large, no text, or no export."""
-    check_import_size(len(data))
+def decoded(data: bytes) -> str:
+    """Raises `Refused` where it is no text."""
     try:
-        told = read_conversation(data.decode("utf-8-sig"))
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise Refused("not_text", f"Byte {error.start + 1:,} of the file is not UTF-8, so it is no export.") from error
-    if (count := sum(len(branch.turns) for branch in told.branches)) > MOST_TURNS:
-        raise Refused("too_many_turns", f"The file has {count:,} turns; {MOST_TURNS:,} is the most.")
-    return told
 
 
 class Importer:

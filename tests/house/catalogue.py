@@ -67,6 +67,7 @@ SAID = (
     "efforts/domain/effort/policy.py",
     "efforts/domain/effort/states.py",
     "efforts/domain/exported.py",
+    "efforts/domain/other_chats.py",
     "efforts/domain/hosts.py",
     "efforts/domain/prompt/budget.py",
     "efforts/domain/prompt/candidates.py",

@@ -257,14 +257,18 @@ def test_the_least_that_is_a_conversation_is_taken(as_alice: Client, bring: Brin
     ("text", "said"),
     [
         ("Dear diary,\n", "Line 1 is not JSON."),
-        ("[" * 100_000, "Line 1 is not JSON."),
-        ("[1]\n", "Line 1 is not a line of an export."),
+        ("[" * 100_000, "The file is no whole JSON: it was not saved to its end, or was changed."),
+        ("[1]\n", "This is a list in JSON, and not one of conversations that ChatGPT or Claude gave you."),
         ("", "This is no conversation that CCM Web exported."),
         (lines(TURN), "This is no conversation that CCM Web exported."),
         (lines(LINE), "This conversation has no messages, so there is nothing to import."),
         (lines(LINE, LINE), "Line 2 begins a second conversation."),
         (lines({**LINE, "v": 2}), "Line 1 is of a version that is not known here: a newer CCM Web exported it."),
-        ('{"title": "Of another program", "mapping": {}}', "Line 1 is not a line of an export."),
+        (
+            '{"title": "Of another program", "mapping": {}}',
+            "This conversation has no messages, so there is nothing to import.",
+        ),
+        ('{"title": "Of another program", "talk": []}', "Line 1 is not a line of an export."),
         (lines(LINE, TURN, TURN).strip()[:-9], "The file breaks off in line 3: it was not saved to its end."),
         (lines(LINE, TURN)[:-9] + "\n\n" + lines(TURN), "Line 2 is not JSON."),
         (lines(LINE, TURN, {**TURN, "line": "poem"}), "Line 3 is of no kind that an export has."),
@@ -326,7 +330,7 @@ def test_of_several_files_each_says_by_its_name_what_came_of_it(as_alice: Client
         as_alice, ("first.jsonl", first), ("diary.txt", "Dear diary,"), ("second.jsonl", second), HX_Request="true"
     )
     assert answer.status_code == 200
-    assert "1 of 3 files imported" in answer.content.decode()
+    assert "1 of 3 conversations imported" in answer.content.decode()
     assert outcomes_in(answer) == [
         "first.jsonl Imported: Talk",
         "diary.txt Not imported: Line 1 is not JSON. This is no conversation that CCM Web exported. Choose a file that "
@@ -341,7 +345,7 @@ def test_of_several_files_each_says_by_its_name_what_came_of_it(as_alice: Client
 def test_an_archive_of_all_conversations_comes_back_as_it_is(talk: Talk, as_alice: Client, as_bob: Client) -> None:
     Talk(actions.create_session(talk.session.owner, title="Evening")).ask("Good evening.", reply="Good evening.")
     answer = importing(as_bob, ("conversations.zip", bytes_of(as_alice.get("/export/"))))
-    assert "2 of 2 files imported" in answer.content.decode()
+    assert "2 of 2 conversations imported" in answer.content.decode()
     assert len(outcomes_in(answer)) == 2
     theirs = Session.objects.exclude(owner=talk.session.owner)
     assert {one.title for one in theirs} == {"Shop work", "Evening"}
@@ -377,6 +381,71 @@ def test_an_archive_that_is_damaged_or_too_much_harms_nothing(
         "bomb.jsonl Not imported: The file has 64.0 MB; 8 MB is the most.",
         "talk.jsonl You already have this one: Talk",
     ]
+
+
+def of_chatgpt(title: str, question: str, answer: str, at: float = 1_750_000_000.0) -> dict[str, Any]:
+    def node(id: str, parent: str | None, role: str, text: str) -> dict[str, Any]:
+        content = {"content_type": "text", "parts": [text]}
+        return {
+            "id": id,
+            "parent": parent,
+            "message": {"author": {"role": role}, "content": content, "create_time": at},
+        }
+
+    tree = {"q": node("q", None, "user", question), "a": node("a", "q", "assistant", answer)}
+    return {"title": title, "create_time": at, "conversation_id": f"c-{title}", "current_node": "a", "mapping": tree}
+
+
+SHELF = of_chatgpt("Shelf", "Which wood bears books?", "Oak does.", at=1_750_000_100.0)
+TRAIN = of_chatgpt("", "How do I get from Kyoto to Nara?", "By the Miyakoji rapid train.")
+
+
+def handed_out(*conversations: Any) -> bytes:
+    """As ChatGPT sends it: an archive in which one file has all conversations."""
+    whole = BytesIO()
+    with ZipFile(whole, "w", ZIP_DEFLATED) as archive:
+        archive.writestr("chat.html", "<html>All of it once more</html>")
+        archive.writestr("conversations.json", json.dumps(conversations))
+        archive.writestr("user.json", '{"id": "user-1"}')
+    return whole.getvalue()
+
+
+def test_what_chatgpt_hands_out_comes_as_conversations_of_their_time(as_alice: Client, bring: Bring) -> None:
+    page = bring(handed_out(SHELF, TRAIN)).content.decode()
+    assert "2 of 2 conversations imported" in page
+    train, shelf = Session.objects.order_by("created_at")
+    assert (train.title, shelf.title) == ("How do I get from Kyoto to Nara?", "Shelf")
+    assert (shelf.created_at.timestamp(), shelf.last_activity_at.timestamp()) == (1_750_000_100, 1_750_000_100)
+    said = Message.objects.filter(session=shelf).values_list("role", "text")
+    assert list(said) == [("user", "Which wood bears books?"), ("assistant", "Oak does.")]
+    assert "Miyakoji" in as_alice.get("/search/?q=Miyakoji").content.decode()
+    assert [*problems_of(train), *problems_of(shelf)] == []
+    again = bring(handed_out(SHELF, TRAIN)).content.decode()
+    assert (again.count("You already have this one:"), Session.objects.count()) == (2, 2)
+
+
+def test_one_that_cannot_be_read_keeps_no_other_from_coming(bring: Bring) -> None:
+    page = bring(json.dumps([{**SHELF, "mapping": {}}, TRAIN])).content.decode()
+    assert "1 of 2 conversations imported" in page
+    assert '<b dir="auto">Shelf</b>' in page
+    assert "This conversation has no messages" in page
+    assert Session.objects.count() == 1
+
+
+def test_what_is_more_than_goes_at_once_comes_with_the_next_import(
+    bring: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_FILES", 1)
+    assert "Import it again" in bring(handed_out(SHELF, TRAIN)).content.decode()
+    assert Session.objects.count() == 1
+    bring(handed_out(SHELF, TRAIN))
+    assert Session.objects.count() == 2
+
+
+def test_a_list_that_breaks_off_is_refused_and_a_conversation_alone_is_opened(bring: Bring) -> None:
+    assert "was not saved to its end" in bring(json.dumps([SHELF])[:-40]).content.decode()
+    answer = bring(json.dumps([SHELF]))
+    assert answer["Location"] == Session.objects.get().get_absolute_url()
 
 
 def test_the_list_of_conversations_leads_to_the_form(as_alice: Client) -> None:

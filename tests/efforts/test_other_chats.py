@@ -1,0 +1,183 @@
+"""What ChatGPT and Claude hand out of a person's conversations is read as it was shown."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from efforts.domain.effort.states import RunState
+from efforts.domain.errors import Refused
+from efforts.domain.exported import Conversation, Part, storable
+from efforts.domain.other_chats import listed, read_other
+from tests.fuzz.strategies import changed
+
+NOON = 1_750_000_000.5
+
+
+def node(id: str, parent: str | None, role: str = "", text: str = "", **more: Any) -> tuple[str, dict[str, Any]]:
+    """Of a tree as ChatGPT has it; without a role the root."""
+    content = more.pop("content", {"content_type": "text", "parts": [text]})
+    author = {"role": role, "name": more.pop("name", None), "metadata": {}}
+    message = {"id": id, "author": author, "create_time": NOON, "content": content, "recipient": "all", **more}
+    return id, {"id": id, "parent": parent, "children": [], "message": message if role else None}
+
+
+def chatgpt(*nodes: tuple[str, dict[str, Any]], current: str | None = None, **more: Any) -> dict[str, Any]:
+    leaf = {"current_node": current or nodes[-1][0]}
+    return {"title": "Shelves", "create_time": NOON, "conversation_id": "c-1", "mapping": dict(nodes), **leaf, **more}
+
+
+def claude(*messages: dict[str, Any], **more: Any) -> dict[str, Any]:
+    at = "2025-11-17T05:34:21.730215Z"
+    told = [{"uuid": f"m{place}", "created_at": at, **one} for place, one in enumerate(messages)]
+    return {"uuid": "c-2", "name": "Oak", "created_at": at, "chat_messages": told, **more}
+
+
+def turns(told: Conversation) -> list[tuple[str, tuple[Part, ...], RunState]]:
+    return [(turn.user, turn.reply, turn.state) for turn in told.branches[0].turns]
+
+
+def said(*texts: str) -> tuple[Part, ...]:
+    return tuple(Part(text=text) for text in texts)
+
+
+def test_of_a_tree_the_path_that_was_shown_last_is_read() -> None:
+    told = read_other(
+        chatgpt(
+            node("root", None),
+            node("a", "root", "user", "Which wood?"),
+            node("old", "a", "assistant", "Pine."),
+            node("b", "a", "assistant", "Oak.", metadata={"model_slug": "gpt-4o"}),
+            node("c", "b", "user", "How thick?"),
+            current="c",
+        )
+    )
+    assert turns(told) == [
+        ("Which wood?", said("Oak."), RunState.COMPLETED),
+        ("How thick?", (), RunState.STOPPED),
+    ]
+    first = told.branches[0].turns[0]
+    assert (told.title, told.id, first.model, first.at.timestamp()) == ("Shelves", "c-1", "gpt-4o", NOON)
+
+
+def test_what_was_out_of_sight_is_passed_over_and_a_call_keeps_its_result() -> None:
+    hidden = {"is_visually_hidden_from_conversation": True}
+    told = read_other(
+        chatgpt(
+            node("root", None),
+            node("s", "root", "system", "You are ChatGPT."),
+            node("u", "s", "user", content={"content_type": "user_editable_context", "user_profile": "Ann"}),
+            node("h", "u", "user", "Out of sight", metadata=hidden),
+            node("a", "h", "user", "Add 2 and 3."),
+            node("t", "a", "assistant", content={"content_type": "thoughts", "thoughts": []}),
+            node("p", "t", "assistant", content={"content_type": "code", "text": "2+3"}, recipient="python"),
+            node("r", "p", "tool", content={"content_type": "execution_output", "text": "5"}, name="python"),
+            node("b", "r", "assistant", "It is 5\ue200cite\ue202turn0search1\ue201."),
+        )
+    )
+    call = Part(tool="python", arguments='{"input": "2+3"}', result="5")
+    assert turns(told) == [("Add 2 and 3.", (call, *said("It is 5.")), RunState.COMPLETED)]
+
+
+def test_a_message_of_pictures_alone_is_called_by_their_names() -> None:
+    picture = {"content_type": "multimodal_text", "parts": [{"content_type": "image_asset_pointer"}]}
+    files = {"attachments": [{"name": "shelf.png"}, {"name": "wall.png"}]}
+    told = read_other(chatgpt(node("a", None, "user", content=picture, metadata=files)))
+    assert [turn[0] for turn in turns(told)] == ["shelf.png, wall.png"]
+
+
+def test_of_blocks_come_prose_calls_and_the_text_of_files() -> None:
+    told = read_other(
+        claude(
+            {
+                "sender": "human",
+                "text": "Read.",
+                "attachments": [{"file_name": "a.txt", "extracted_content": "Oak"}],
+            },
+            {
+                "sender": "assistant",
+                "text": "This block is not supported.",
+                "content": [
+                    {"type": "thinking", "thinking": "Hm."},
+                    {"type": "text", "text": "I look."},
+                    {"type": "tool_use", "name": "web_search", "input": {"query": "oak"}},
+                    {"type": "tool_result", "name": "web_search", "content": [{"type": "text", "text": "A tree."}]},
+                    {"type": "text", "text": "It is a tree."},
+                ],
+            },
+        )
+    )
+    call = Part(tool="web_search", arguments='{"query": "oak"}', result="A tree.")
+    reply = (*said("I look."), call, *said("It is a tree."))
+    assert turns(told) == [("Read.\n\na.txt:\nOak", reply, RunState.COMPLETED)]
+    assert told.created_at.isoformat() == "2025-11-17T05:34:21.730215+00:00"
+
+
+def test_of_answers_to_one_message_the_last_is_read() -> None:
+    told = read_other(
+        claude(
+            {"sender": "human", "text": "Which wood?", "parent_message_uuid": "none"},
+            {"sender": "assistant", "text": "Pine.", "parent_message_uuid": "m0"},
+            {"sender": "assistant", "text": "Oak.", "parent_message_uuid": "m0"},
+        )
+    )
+    assert turns(told) == [("Which wood?", said("Oak."), RunState.COMPLETED)]
+
+
+def test_a_list_comes_oldest_first_and_another_file_is_none() -> None:
+    late, early = chatgpt(node("a", None, "user", "Late")), claude({"sender": "human", "text": "Early"})
+    late["create_time"] = NOON * 1.1
+    assert listed(json.dumps([late, early])) == [early, late]
+    assert listed('{"v": 1, "line": "conversation"}') is None
+
+
+@pytest.mark.parametrize(("text", "code"), [("[]", "no_export"), ('[{"a": 1}]', "no_export"), ('[{"mapp', "no_json")])
+def test_a_list_of_something_else_is_refused(text: str, code: str) -> None:
+    with pytest.raises(Refused) as refused:
+        listed(text)
+    assert refused.value.code == code
+
+
+def test_a_conversation_in_which_nobody_spoke_is_refused() -> None:
+    with pytest.raises(Refused, match="no messages"):
+        read_other(chatgpt(node("root", None), node("b", "root", "assistant", "Hello!")))
+
+
+A_TREE = chatgpt(
+    node("a", None, "user", "Add 2 and 3.", metadata={"attachments": [{"name": "a.png"}]}),
+    node("p", "a", "assistant", content={"content_type": "code", "text": "2+3"}, recipient="python"),
+    node("r", "p", "tool", content={"content_type": "execution_output", "text": "5"}, name="python"),
+    node("b", "r", "assistant", "\ue200entity\ue202[1]\ue201 Five.", metadata={"model_slug": "m"}),
+)
+SEARCHED = [
+    {"type": "tool_use", "name": "web", "input": {"query": "oak"}},
+    {"type": "tool_result", "content": [{"type": "text", "text": "A tree."}]},
+    {"type": "text", "text": "It is a tree."},
+]
+A_LIST = claude(
+    {"sender": "human", "text": "Oak?", "attachments": [{"file_name": "a", "extracted_content": "b"}]},
+    {"sender": "assistant", "content": SEARCHED, "parent_message_uuid": "m0"},
+)
+
+
+@given(st.one_of(changed(A_TREE), changed(A_LIST)).filter(lambda one: isinstance(one, dict)))
+def test_whatever_is_in_it_texts_that_can_be_stored_come_out_or_a_refusal(values: dict[str, Any]) -> None:
+    try:
+        told = read_other({"mapping": {}, **values})
+    except Refused as refused:
+        told = None
+        code = refused.code
+    if told is None:
+        assert code == "empty"
+        return
+    assert storable(told.title + told.id)
+    for turn in told.branches[0].turns:
+        assert turn.user.strip()
+        assert storable(turn.user + turn.model)
+        for part in turn.reply:
+            assert storable(part.text + part.result)
+            assert isinstance(json.loads(part.arguments or "{}"), dict)
