@@ -43,9 +43,10 @@ function wait() {
   timer = setTimeout(read, soon ? OFTEN : SELDOM);
 }
 
-// Not under somebody's fingers: a menu that is open, or a row that has the focus, stays as it is.
+// Not under somebody's fingers: a menu that is open, or a row that has the focus, stays as it is. The time to undo runs out.
 function read() {
-  if (list.querySelector("details[open]") || list.contains(document.activeElement)) wait();
+  const focused = list.contains(document.activeElement) && !document.activeElement.closest(".deleted");
+  if (list.querySelector("details[open]") || focused) wait();
   else document.body.dispatchEvent(new CustomEvent("conversations"));
 }
 

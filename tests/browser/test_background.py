@@ -65,3 +65,30 @@ def test_a_turn_goes_on_while_one_is_elsewhere_and_its_end_is_told(guest: Visito
     is_in_state(page, 1, "completed")
     expect(row(page, "The osprey report")).not_to_contain_text("New")
     assert page.title() != before
+
+
+def test_who_deletes_from_the_list_stands_at_undo_and_then_at_the_row_again(guest: Visitor) -> None:
+    page = guest.page()
+    begin(page, "The plover report, please.")
+    begin(page, "Meanwhile something else.")
+    is_in_state(page, 1, "completed")
+    plover = row(page, "The plover report")
+    button = plover.locator("summary")
+    button.focus()
+    page.keyboard.press("Enter")
+    plover.get_by_role("link", name="Delete").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#dialog").get_by_role("button", name="Delete")).to_be_focused()
+    page.keyboard.press("Enter")
+    undo = page.locator(".deleted button")
+    expect(undo).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(button).to_be_focused()
+    # What is gone for good takes its Undo with it, and the focus stays in the list.
+    page.keyboard.press("Enter")
+    plover.get_by_role("link", name="Delete").focus()
+    page.keyboard.press("Enter")
+    page.locator("#dialog").get_by_role("button", name="Delete").click()
+    expect(undo).to_be_focused()
+    expect(undo).to_have_count(0)
+    expect(page.locator("#conversations")).to_be_focused()
