@@ -22,6 +22,7 @@ from compaction.standing.accepting import check_concluded, check_judged, checked
 from compaction.standing.history import Stood, stood_now
 from efforts.actions.pointers import active_over, span_of, turns_of
 from efforts.context.holds import leaves_in
+from efforts.context.layers import newest_ambient
 from efforts.context.presence import (
     Presence,
     pinned_among,
@@ -34,7 +35,7 @@ from efforts.domain.effort.chosen import id_of
 from efforts.domain.effort.states import EffortStatus, PointerMoveKind, PointerState
 from efforts.domain.errors import Refused, refusal
 from efforts.domain.prompt.layers import runs_of, span_within
-from efforts.models import Branch, ContextPointer, EffortState
+from efforts.models import Branch, ContextPointer, EffortState, TurnLabel
 from efforts.standins.logs import SourceLog
 from efforts.standins.seen import LooseDraft, Seen, Word
 
@@ -175,11 +176,20 @@ def in_its_place(row: Artifact, branch: Branch) -> InItsPlace:
     state = state_of(row, branch) if row.effort_id else None
     return InItsPlace(
         instead=stood_now(one for one in pointers if present[one.pk] in (Presence.SENT, Presence.FULL)),
-        log=not turns <= covered,
+        log=bool(turns - covered - too_old(branch, turns - covered)),
         dropped_out=Presence.LEFT in present.values(),
         expanded=Presence.EXPANDED in present.values(),
         then=presence_of_effort(state) if state else Presence.SENT,
     )
+
+
+def too_old(branch: Branch, turns: set[int]) -> set[int]:
+    """Those of no effort that are not among the newest, which alone are sent."""
+    of_none = turns - set(TurnLabel.objects.filter(branch=branch, turn__in=turns).values_list("turn", flat=True))
+    if not of_none:
+        return set()
+    newest = newest_ambient(branch, branch.head + 1, most=branch.session.ambient_window)
+    return of_none - {pk for _, pk, *_ in newest}
 
 
 def log_leaves_in(row: Artifact, branch: Branch, place: InItsPlace) -> int | None:

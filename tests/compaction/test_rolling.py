@@ -252,6 +252,19 @@ def test_it_is_made_of_turns_as_they_were_said_and_waits_for_a_review(session: S
     assert DraftRun.objects.get(session=session).purpose == "rolling"
 
 
+def test_of_turns_that_are_too_old_to_be_sent_the_review_says_so(session: Session, as_alice: Client) -> None:
+    say(session, FILLER[:19])
+    Talk(session).ask("Twenty.")
+    artifact = drafted(ScopeDraft.objects.get())
+    page = as_alice.get(artifact.get_absolute_url()).content.decode()
+    assert "Nothing in place of turns 1-10." in page
+    assert "Not in the prompt, nor is the log of turns 1-10: they are older than what is sent." in page
+    assert "and the model sees this text; of these turns it sees nothing now." in page
+    Session.objects.filter(pk=session.pk).update(ambient_window=11)
+    page = as_alice.get(artifact.get_absolute_url()).content.decode()
+    assert "The log of turns 1-10." in page
+
+
 def test_the_next_window_reads_what_was_said_and_not_the_summary_before_it(session: Session, alice: User) -> None:
     say(session, [*WEBHOOK, *FILLER[3:19]])
     talk = Talk(session)

@@ -72,6 +72,9 @@ PASSED_RECORDED = (
 )
 PASSED_ITS_AUTHOR = "It passes every gate, but the checker is the model that wrote it, so read what matters to you."
 AT_ONCE = "Accept it, and the model sees {this} instead of {now}. You can roll it back at any time."
+INTO_NOTHING = (
+    "Accept it, and the model sees {this}; of these turns it sees nothing now. You can roll it back at any time."
+)
 # By how it would be in the prompt, where it is not sent at once.
 LATER = {
     Presence.LEFT: (
@@ -167,7 +170,8 @@ def passed(view: ArtifactView) -> str:
     if view.is_digest:
         return (NO_EXCERPTS if view.quotes_nothing else EXCERPTS).format(now=seen_now(view))
     why = PASSED_ITS_AUTHOR if view.is_its_authors else PASSED
-    then = TO_START if view.is_seed else ONE_PART if view.is_stage else LATER.get(view.place.then, AT_ONCE)
+    then = LATER.get(view.place.then, INTO_NOTHING if view.is_out else AT_ONCE)
+    then = TO_START if view.is_seed else ONE_PART if view.is_stage else then
     then = then.format(this=this(view), now=seen_now(view))
     return f"{PASSED_RECORDED if view.unread == RECORDED else why} {then}"
 
