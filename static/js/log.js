@@ -305,7 +305,7 @@ function keepEditor(old, fresh) {
 function replace(old, fresh) {
   const focused = old.contains(document.activeElement) ? document.activeElement : null;
   const article = focused?.closest(".turn")?.id;
-  const part = [".msg.user", ".msg.reply"].find((name) => focused?.matches(name));
+  const part = [".msg.user", ".msg.reply"].find((name) => focused?.closest(name));
   old.replaceWith(fresh);
   if (!focused) return;
   const turn = article && document.getElementById(article);

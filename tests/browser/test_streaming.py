@@ -174,6 +174,9 @@ def test_thinking_folds_away_above_the_reply_and_a_cut_reply_goes_on_in_place(
 
     say(page, "A poem.")
     expect(turn(page, 2)).to_contain_text("Cut off at the limit")
-    turn(page, 2).get_by_role("button", name="Continue").click()
+    turn(page, 2).get_by_role("button", name="Continue").focus()
+    page.keyboard.press("Enter")
     expect(turn(page, 2).locator(".prose strong")).to_have_text("sea is calm")
     expect(turn(page, 2)).not_to_contain_text("Cut off")
+    # The button is gone; what it stood in has the focus, in sight.
+    expect(turn(page, 2).locator(".msg.reply")).to_be_focused()
