@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from itertools import groupby
 from typing import Any
 from unicodedata import category
 
@@ -23,13 +24,20 @@ FILE_OF_MANY = re.compile(r"(?:.*/)?conversations[\w.-]*\.json", re.IGNORECASE)
 BREAKS_OFF = "The file is no whole JSON: it was not saved to its end, or was changed. Download it again."
 UNKNOWN = "This is a list in JSON, and not one of conversations that ChatGPT or Claude gave you."
 # ChatGPT's marks in a text: sources, pictures, things with a name, which alone say something here.
-MARK = re.compile("\ue200(\\w+)\ue202?([^\ue201]*)\ue201")
+MARK = re.compile("\ue200(\\w++)\ue202?+([^\ue200\ue201]*+)\ue201")
+# What no database takes, or only one of them.
+UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 NO_TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]+")
 LONGEST_TOOL_NAME = 64
 LONGEST_TITLE = 200
 # A message of pictures alone, of which not even names have come along.
 WORDLESS = "…"
 OF_CHATGPT, OF_CLAUDE = "mapping", "chat_messages"
+
+# What is small in a file can be large in memory: lists with objects, and their parts. 64 MB of talk have 350,000 and
+# 950,000.
+MOST_LISTS, MOST_PARTS = 500_000, 1_500_000
+TOO_MANY = "The file has more parts than can be read at once. Import less of it."
 
 Values = Mapping[str, Any]
 
@@ -51,9 +59,11 @@ def listed(text: str) -> list[Values] | None:
     """The conversations of such a file, oldest first, as they are in it; one alone is a list of one. None for a file of
     another kind.
 
-    Raises `Refused` for a list that breaks off, or is one of other things.
+    Raises `Refused` for a list that breaks off, or is one of other things; and for what would take too much memory.
     """
     is_list = text.lstrip().startswith("[")
+    if text.count("{") + text.count("[") > MOST_LISTS or text.count(",") > MOST_PARTS:
+        raise Refused("too_many_parts", TOO_MANY)
     try:
         values = json.loads(text)
     except (ValueError, RecursionError) as error:
@@ -92,41 +102,51 @@ def read_other(values: Values) -> Conversation:
 
 def turns_of(said: Iterable[Said], since: datetime) -> list[SaidTurn]:
     """What comes before the person's first word answers nothing, and is left out. `since`: for what has no time."""
-    turns: list[SaidTurn] = []
+    asked: list[tuple[str, datetime, list[Said]]] = []
     at = since
     for one in said:
         at = one.at or at
         if one.role == "user":
-            turns.append(
-                SaidTurn(
-                    number=len(turns) + 1,
-                    at=at,
-                    effort="",
-                    # Until a reply comes.
-                    state=RunState.STOPPED,
-                    user=one.text,
-                    model="",
-                    reply=(),
-                    error="",
-                )
-            )
-        elif turns:
-            last = turns[-1]
-            reply = answered(last.reply, one) if one.role == "tool" else (*last.reply, part_of(one))
-            turns[-1] = replace(last, state=RunState.COMPLETED, model=one.model or last.model, reply=reply)
-    return turns
+            asked.append((one.text, at, []))
+        elif asked:
+            asked[-1][2].append(one)
+    return [turn_of(number, *one) for number, one in enumerate(asked, 1)]
+
+
+def turn_of(number: int, user: str, at: datetime, answers: Sequence[Said]) -> SaidTurn:
+    return SaidTurn(
+        number=number,
+        at=at,
+        effort="",
+        state=RunState.COMPLETED if answers else RunState.STOPPED,
+        user=user,
+        model=next((one.model for one in reversed(answers) if one.model), ""),
+        reply=parts_of(answers),
+        error="",
+    )
+
+
+def parts_of(answers: Iterable[Said]) -> tuple[Part, ...]:
+    """Results belong to the call before them; where that was out of sight, to one without a word."""
+    parts: list[Part] = []
+    for are_results, group in groupby(answers, lambda one: one.role == "tool"):
+        told = list(group)
+        if not are_results:
+            parts += [
+                Part(tool=tool_name(one.tool), arguments=one.text, result=one.result)
+                if one.tool
+                else Part(text=one.text)
+                for one in told
+            ]
+            continue
+        hidden = Part(tool=tool_name(told[0].tool), arguments="{}")
+        call = parts.pop() if parts and parts[-1].tool else hidden
+        parts.append(replace(call, result="\n\n".join(one.text for one in told if one.text)))
+    return tuple(parts)
 
 
 def part_of(one: Said) -> Part:
     return Part(tool=tool_name(one.tool), arguments=one.text, result=one.result) if one.tool else Part(text=one.text)
-
-
-def answered(reply: Sequence[Part], one: Said) -> tuple[Part, ...]:
-    """Of the call before it, which may have several; where that was out of sight, of one without a word."""
-    if reply and reply[-1].tool:
-        result = "\n\n".join(filter(None, (reply[-1].result, one.text)))
-        return (*reply[:-1], replace(reply[-1], result=result))
-    return (*reply, Part(tool=tool_name(one.tool), arguments="{}", result=one.text))
 
 
 def tool_name(name: str) -> str:
@@ -240,8 +260,7 @@ def clean(value: object) -> str:
     """Text that can be stored and shown, without what no database takes; of anything else none."""
     if not isinstance(value, str):
         return ""
-    text = MARK.sub(named, value)
-    return "".join(c for c in text if c != "\x00" and not "\ud800" <= c <= "\udfff")
+    return UNSTORABLE.sub("", MARK.sub(named, value))
 
 
 def named(mark: re.Match[str]) -> str:

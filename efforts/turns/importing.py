@@ -72,6 +72,8 @@ UNKNOWN_MODEL = "Imported"
 # Read, counted and indexed within the request that brings it.
 LARGEST_IMPORT = 8 * 1024 * 1024
 MOST_TURNS = 10_000
+# Of one conversation: its rows are written in one transaction, for which all others wait.
+MOST_MESSAGES = 50_000
 # Of all files that come at once, unpacked.
 MOST_AT_ONCE = 64 * 1024 * 1024
 MOST_FILES = 1_000
@@ -85,7 +87,7 @@ BATCH = 500
 SAID_WHOLE = (RunState.COMPLETED, RunState.STOPPED)
 
 
-def check_import_size(size: int, most: int = LARGEST_IMPORT) -> None:
+def check_import_size(size: int, most: int) -> None:
     """Raises `Refused` where a file has more than `most` bytes."""
     if size > most:
         raise Refused("file_too_large", f"The file has {size / 1024**2:.1f} MB; {most // 1024**2} MB is the most.")
@@ -134,7 +136,7 @@ def import_all(owner: User, name: str, data: bytes) -> Iterator[Imported]:
             return
         try:
             digest = sha256(canonical_json(values))
-            session, is_new = keep(owner, digest, partial(read_other, values), source_of(values))
+            session, is_new = keep(owner, digest, read_other(values), source_of(values))
         except Refused as refused:
             yield Imported(name=title_of(values) or name, error=refused.text)
             continue
@@ -180,24 +182,24 @@ def import_conversation(owner: User, data: bytes) -> tuple[Session, bool]:
     """The conversation of an exported file, and whether it was made just now: what the owner has of the same file is
     not made again. Raises `Refused` where the file is wrong; then nothing was imported."""
     text = decoded(data)
-    check_import_size(len(data))
-    # Read first: what is wrong holds nobody up.
-    told = read_conversation(text)
-    return keep(owner, sha256(text), lambda: told, "export")
+    check_import_size(len(data), LARGEST_IMPORT)
+    return keep(owner, sha256(text), read_conversation(text), "export")
 
 
-def keep(owner: User, digest: str, read: Callable[[], Conversation], source: str) -> tuple[Session, bool]:
-    """`digest`: of what `read` reads, by which it is known again. Raises `Refused` as that does."""
+def keep(owner: User, digest: str, told: Conversation, source: str) -> tuple[Session, bool]:
+    """`digest`: of what was read, by which it is known again. Raises `Refused` where that is too much."""
+    said = [turn for branch in told.branches for turn in branch.turns]
+    if (count := len(said)) > MOST_TURNS:
+        raise Refused("too_many_turns", f"The file has {count:,} turns; {MOST_TURNS:,} is the most.")
+    if (count := sum(1 + len(turn.reply) for turn in said)) > MOST_MESSAGES:
+        raise Refused("too_many_messages", f"It has {count:,} messages; {MOST_MESSAGES:,} is the most.")
+    check_import_size(sum(map(size_of, said)), LARGEST_IMPORT)
     with transaction.atomic():
         # Two imports at once would make two.
         get_user_model().objects.select_for_update().get(pk=owner.pk)
         of_file = Event.objects.filter(kind=IMPORTED, data__sha256=digest)
         if found := Session.objects.owned_by(owner).filter(events__in=of_file).first():
             return found, False
-        told = read()
-        said = [turn for branch in told.branches for turn in branch.turns]
-        if (count := len(said)) > MOST_TURNS:
-            raise Refused("too_many_turns", f"The file has {count:,} turns; {MOST_TURNS:,} is the most.")
         session = actions.create_session(owner, title=told.title or title_from(said[0].user))
         turns = Importer(session, told).make()
         data_of = {"conversation": told.id, "source": source, "turns": turns, "sha256": digest}
@@ -207,6 +209,11 @@ def keep(owner: User, digest: str, read: Callable[[], Conversation], source: str
         Session.objects.filter(pk=session.pk).update(**{name: min(one, timezone.now()) for name, one in at.items()})
     session.refresh_from_db()
     return session, True
+
+
+def size_of(turn: SaidTurn) -> int:
+    """Characters that are stored of it."""
+    return len(turn.user) + sum(len(part.text) + len(part.arguments) + len(part.result) for part in turn.reply)
 
 
 def decoded(data: bytes) -> str:

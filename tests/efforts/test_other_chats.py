@@ -142,6 +142,19 @@ def test_a_list_of_something_else_is_refused(text: str, code: str) -> None:
     assert refused.value.code == code
 
 
+@pytest.mark.parametrize("many", [["{}"] * 500_001, ["1"] * 1_500_002], ids=["objects", "numbers"])
+def test_what_is_small_in_a_file_and_large_in_memory_is_refused(many: list[str]) -> None:
+    with pytest.raises(Refused) as refused:
+        listed(f"[{','.join(many)}]")
+    assert refused.value.code == "too_many_parts"
+
+
+# Read by trying each end of each mark, one of these would take minutes.
+@pytest.mark.parametrize("text", ["\ue200" + "a" * 200_000, "\ue200a" * 100_000, "\ue200a\ue202" * 60_000])
+def test_marks_that_never_end_stay_as_they_are(text: str) -> None:
+    assert turns(read_other(chatgpt(node("a", None, "user", text)))) == [(text, (), RunState.STOPPED)]
+
+
 def test_a_conversation_in_which_nobody_spoke_is_refused() -> None:
     with pytest.raises(Refused, match="no messages"):
         read_other(chatgpt(node("root", None), node("b", "root", "assistant", "Hello!")))

@@ -432,6 +432,18 @@ def test_one_that_cannot_be_read_keeps_no_other_from_coming(bring: Bring) -> Non
     assert Session.objects.count() == 1
 
 
+@pytest.mark.parametrize(
+    ("limit", "most", "said"), [("MOST_MESSAGES", 1, "It has 2 messages"), ("LARGEST_IMPORT", 9, "MB")]
+)
+def test_of_one_conversation_no_more_comes_than_others_can_wait_for(
+    limit: str, most: int, said: str, bring: Bring, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = handed_out(SHELF, SHELF)
+    monkeypatch.setattr(module, limit, most)
+    assert said in bring(whole).content.decode()
+    assert not Session.objects.exists()
+
+
 def test_what_is_more_than_goes_at_once_comes_with_the_next_import(
     bring: Bring, monkeypatch: pytest.MonkeyPatch
 ) -> None:
