@@ -162,6 +162,12 @@ def test_the_prompt_shows_a_map_and_cards_with_their_reasons(session: Session, s
     assert 0 < section.tokens <= CODE_SHARES[ContextMode.LIGHT] * view.budget
 
 
+def test_the_reason_of_a_card_has_the_words_as_they_were_typed(session: Session, shop: Workspace) -> None:
+    view = preview(main_branch(session), draft_text="How are currencies Converted?")
+    (card,) = (item for item in view.included if item.title == "shop.money.convert")
+    assert "Has “currencies” and “Converted”." in card.reason
+
+
 def test_off_shows_nothing_and_says_so(session: Session, shop: Workspace) -> None:
     view = preview(
         main_branch(session), draft_text="How do we convert currency?", changes={"context_mode": ContextMode.OFF}

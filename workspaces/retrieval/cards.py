@@ -76,7 +76,7 @@ def is_telling(found: CodeSearch, one: Scored) -> bool:
 def why_of(found: CodeSearch, one: Scored) -> Iterator[str]:
     if one.exact:
         yield "Your message names it."
-    words = [f"“{found.terms[place]}”" for place in one.words[:4]]
+    words = [f"“{word}”" for word in dict.fromkeys(found.typed[found.terms[place]] for place in one.words[:4])]
     if words:
         yield f"Has {', '.join(words[:-1])} and {words[-1]}." if len(words) > 1 else f"Has {words[0]}."
     elif one.meaning:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import islice
 from typing import Any, TypeAlias
 
@@ -14,7 +15,7 @@ from django.db.models import Q
 from numpy.typing import NDArray
 
 from efforts.domain.text.ranking import rarity
-from efforts.domain.text.terms import QUERY_LENGTH, query_terms
+from efforts.domain.text.terms import QUERY_LENGTH, query_terms, spelled
 from efforts.retrieval.vectors import Meant
 from workspaces.domain import ranking
 from workspaces.domain.graph import SURE, Resolver, Written
@@ -63,6 +64,11 @@ class CodeSearch:
     found: int = 0
     most: float = 0.0
     meant: Meant | None = None
+
+    @cached_property
+    def typed(self) -> dict[str, str]:
+        """For each term the word of the query."""
+        return spelled(self.query)
 
 
 def search(
