@@ -136,6 +136,8 @@ def test_from_choice_to_a_conversation_that_starts_from_it(as_alice: Client, ali
     together = as_alice.post(address(package, "together/"), headers=HTMX).content.decode()
     assert SAID[2][1] in together
     assert "Start a conversation" in together
+    # Each stage was judged by its own log.
+    assert "Conversations that contradict each other are not noticed, so look for that." in together
     started = as_alice.post(address(package, "start/"))
     session = Session.objects.get(title="Going on")
     assert started.headers["Location"] == session.get_absolute_url()
