@@ -161,6 +161,11 @@ def test_price_meter_and_panel_follow_what_is_written(chat: Page) -> None:
     chat.locator("#text").fill("")
     expect(segment).to_have_attribute("aria-label", before or "")
     expect(chat.locator("#price")).to_be_empty()
+    # A segment may be two pixels wide: with the focus on one, the bar is outlined and the others fade.
+    chat.keyboard.press("Tab")
+    expect(chat.locator("#meter svg.meter")).to_have_css("outline-style", "solid")
+    expect(segment).to_have_css("opacity", "0.35")
+    chat.locator("#text").focus()
 
     # A request that a newer one replaces, or that is left with its page, is no error: what a console says otherwise
     # fails every journey.
