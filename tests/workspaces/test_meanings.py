@@ -98,6 +98,17 @@ def test_code_is_found_in_other_words_by_its_meaning_only(
     assert (card.symbol.qualified, card.why) == ("harbour.launch", ("Means something close to it, in other words.",))
 
 
+def test_beside_its_words_a_card_says_that_its_meaning_is_near(
+    shop: Workspace, session: Session, model: FakeProvider
+) -> None:
+    embed_all()
+    query = f"{QUESTION} harbour"
+    assert shop.current is not None
+    result = search(shop.current, query, most=8, meant=asked(shop, session).meant)
+    why = {card.symbol.qualified: card.why for card in cards_of(shop.current, result, ContextMode.LIGHT)}
+    assert why["harbour.launch"][:2] == ("Has “harbour”.", "Its meaning is near to that of your message.")
+
+
 def test_what_means_little_of_a_message_is_no_card(shop: Workspace, session: Session, model: FakeProvider) -> None:
     embed_all()
     assert shop.current is not None

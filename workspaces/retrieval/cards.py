@@ -79,6 +79,8 @@ def why_of(found: CodeSearch, one: Scored) -> Iterator[str]:
     words = [f"“{word}”" for word in dict.fromkeys(found.typed[found.terms[place]] for place in one.words[:4])]
     if words:
         yield f"Has {', '.join(words[:-1])} and {words[-1]}." if len(words) > 1 else f"Has {words[0]}."
+        if one.meaning >= NEAR:
+            yield "Its meaning is near to that of your message."
     elif one.meaning:
         yield "Means something close to it, in other words."
     beside = [found.rows[id].qualified for id in one.through if id in found.rows and id != one.symbol]
