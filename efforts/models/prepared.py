@@ -14,7 +14,8 @@ from typing import Any, Generic, ParamSpec, Self, TypeVar, get_args, get_origin,
 from uuid import UUID
 
 from django.core.exceptions import EmptyResultSet
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connections
+from django.db.backends.base.base import BaseDatabaseWrapper
 from django.db.models import Aggregate, DateTimeField, Field, IntegerField, QuerySet, TextField, UUIDField, Value
 from django.db.models.sql.compiler import SQLCompiler
 from django.db.transaction import TransactionManagementError
@@ -92,7 +93,7 @@ def prepared(build: Callable[P, QuerySet[Any, Row]]) -> Callable[P, list[Row]]:
         apart = [taken_apart(arg) for arg in args]
         sizes = tuple(size for size, _ in apart)
         values = [value for _, own in apart for value in own]
-        return compiled(connection.vendor, sizes, tuple(kwargs.items())).rows(values)
+        return compiled(connections[DEFAULT_DB_ALIAS].vendor, sizes, tuple(kwargs.items())).rows(values)
 
     return ask
 
@@ -151,11 +152,16 @@ class Compiled(Generic[Row]):
     def __init__(self, query: QuerySet[Any, Row]) -> None:
         self.query = query
         self.compiler = query.query.get_compiler(using=query.db)
+        # Columns whose values are converted; Django looks each time at all.
+        self.converted: dict[int, Any] = {}
         try:
             self.sql, self.params = self.compiler.as_sql()
         except EmptyResultSet:
             # One of a list without values, for which no database is asked.
             self.sql, self.params = "", ()
+        else:
+            columns = [column for column, *_ in self.compiler.select[: self.compiler.col_count]]
+            self.converted = {place: one for place, (_, one) in self.compiler.get_converters(columns).items()}
         # Each call brings its own: that of the thread which happened to be first is not kept.
         self.compiler.connection = None
 
@@ -164,17 +170,27 @@ class Compiled(Generic[Row]):
         if not self.sql:
             return []
         query = self.query.all()
+        # Of this thread: `django.db.connection` looks that up at each use.
+        connection = connections[DEFAULT_DB_ALIAS]
         # Otherwise asked where SQL is made.
         if query.query.select_for_update and connection.get_autocommit():
             raise TransactionManagementError(UNLOCKED)
         compiler = copy(self.compiler)
         compiler.connection = connection
-        vars(compiler)["as_sql"] = lambda: (self.sql, [filled(param, values) for param in self.params])
+        filled_in = [filled(param, values, connection) for param in self.params]
+        vars(compiler)["as_sql"] = lambda: (self.sql, filled_in)
+        vars(compiler)["get_converters"] = lambda columns: self.converters(connection)
         vars(query.query)["get_compiler"] = lambda using: compiler
         return list(query)
 
+    def converters(self, connection: BaseDatabaseWrapper) -> dict[int, tuple[list[Any], Any]]:
+        return {
+            place: (connection.ops.get_db_converters(column) + column.get_db_converters(connection), column)
+            for place, column in self.converted.items()
+        }
 
-def filled(param: object, values: Sequence[Any]) -> object:
+
+def filled(param: object, values: Sequence[Any], connection: BaseDatabaseWrapper) -> object:
     if not isinstance(param, Place):
         return param
     return param.output_field.get_db_prep_value(values[param.value], connection)
