@@ -132,12 +132,7 @@ def parts_of(answers: Iterable[Said]) -> tuple[Part, ...]:
     for are_results, group in groupby(answers, lambda one: one.role == "tool"):
         told = list(group)
         if not are_results:
-            parts += [
-                Part(tool=tool_name(one.tool), arguments=one.text, result=one.result)
-                if one.tool
-                else Part(text=one.text)
-                for one in told
-            ]
+            parts += map(part_of, told)
             continue
         hidden = Part(tool=tool_name(told[0].tool), arguments="{}")
         call = parts.pop() if parts and parts[-1].tool else hidden
@@ -213,7 +208,7 @@ def of_claude(values: Values) -> Iterator[Said]:
     for message in told:
         at = time_of(message.get("created_at"))
         if message.get("sender") == "human":
-            text = "\n".join(one.text for one in blocks_of(message, at) if not one.tool)
+            text = "\n".join(one.text for one in blocks_of(message, at) if one.role == "assistant" and not one.tool)
             files = [one for name in ("attachments", "files") for one in list_of(message, name)]
             yield Said(role="user", text=spoken(text, files, "file_name"), at=at)
         elif message.get("sender") == "assistant":
@@ -222,8 +217,9 @@ def of_claude(values: Values) -> Iterator[Said]:
 
 def blocks_of(message: Values, at: datetime | None) -> Iterator[Said]:
     blocks = [one for one in list_of(message, "content") if isinstance(one, dict)]
-    # They follow their calls in their order.
-    results = iter([result_of(one) for one in blocks if one.get("type") == "tool_result"])
+    # Of calls made at once the results come as they are ready; where they name no call, each follows its own.
+    results = {str(one.get("tool_use_id")): result_of(one) for one in blocks if one.get("tool_use_id")}
+    called = {str(one.get("id")) for one in blocks if one.get("type") == "tool_use"}
     # The text beside the blocks has a note where a tool was used.
     for block in blocks or [{"type": "text", "text": message.get("text")}]:
         if block.get("type") == "text" and (text := clean(block.get("text"))).strip():
@@ -231,12 +227,16 @@ def blocks_of(message: Values, at: datetime | None) -> Iterator[Said]:
         elif block.get("type") == "tool_use":
             given = as_arguments(clean(json.dumps(block.get("input"), ensure_ascii=False)))
             tool = clean(block.get("name")) or "tool"
-            yield Said(role="assistant", text=given, at=at, tool=tool, result=next(results, ""))
+            yield Said(role="assistant", text=given, at=at, tool=tool, result=results.get(str(block.get("id")), ""))
+        elif block.get("type") == "tool_result" and str(block.get("tool_use_id") or "") not in called:
+            yield Said(role="tool", text=result_of(block), at=at, tool=clean(block.get("name")))
 
 
 def result_of(block: Values) -> str:
-    texts = [one.get("text") for one in list_of(block, "content") if isinstance(one, dict)]
-    return "\n".join(filter(None, map(clean, texts or [block.get("content")])))
+    """Pages that were found have titles and addresses; of files that were made only the names have come along."""
+    told = [one for one in list_of(block, "content") if isinstance(one, dict)] or [{"text": block.get("content")}]
+    items = ("\n".join(filter(None, (clean(one.get(key)) for key in ("title", "name", "url", "text")))) for one in told)
+    return "\n\n".join(filter(None, items))
 
 
 def path(parents: Mapping[str, str], leaf: str) -> list[str]:
@@ -251,9 +251,11 @@ def path(parents: Mapping[str, str], leaf: str) -> list[str]:
 def spoken(text: str, files: Iterable[Any], name: str) -> str:
     """With the text of the files that came with it; without a word their names."""
     known = [one for one in files if isinstance(one, dict)]
-    read = [f"{clean(one.get(name))}:\n{inside}" for one in known if (inside := clean(one.get("extracted_content")))]
+    names, insides = ([clean(one.get(key)) for one in known] for key in (name, "extracted_content"))
+    # What was pasted has no name.
+    read = [f"{title}:\n{inside}" if title else inside for title, inside in zip(names, insides, strict=True) if inside]
     whole = "\n\n".join(one for one in (text, *read) if one.strip())
-    return whole or ", ".join(filter(None, (clean(one.get(name)) for one in known))) or WORDLESS
+    return whole or ", ".join(filter(None, names)) or WORDLESS
 
 
 def clean(value: object) -> str:

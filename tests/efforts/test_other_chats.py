@@ -117,6 +117,46 @@ def test_of_blocks_come_prose_calls_and_the_text_of_files() -> None:
     assert told.created_at.isoformat() == "2025-11-17T05:34:21.730215+00:00"
 
 
+def called(id: str | None, query: str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": id, "name": "web", "input": {"query": query}}
+
+
+def found(id: str | None, *items: str | dict[str, Any]) -> dict[str, Any]:
+    told = [one if isinstance(one, dict) else {"type": "text", "text": one} for one in items]
+    return {"type": "tool_result", "tool_use_id": id, "name": "web", "content": told}
+
+
+@pytest.mark.parametrize(
+    ("blocks", "results"),
+    [
+        ([called("a", "oak"), called("b", "ash"), found("b", "Ash."), found("a", "Oak.")], ["Oak.", "Ash."]),
+        ([called("a", "oak"), called("b", "ash"), found("b", "Ash.")], ["", "Ash."]),
+        ([called(None, "oak"), found(None, "Oak."), called(None, "ash"), found(None, "Ash.")], ["Oak.", "Ash."]),
+        # Broken off, and asked anew.
+        ([called(None, "oak"), {"type": "text", "text": ""}, called(None, "ash"), found(None, "Ash.")], ["", "Ash."]),
+        ([found("gone", "Oak.")], ["Oak."]),
+    ],
+)
+def test_a_call_has_its_own_result(blocks: list[dict[str, Any]], results: list[str]) -> None:
+    told = read_other(claude({"sender": "human", "text": "Oak or ash?"}, {"sender": "assistant", "content": blocks}))
+    assert [part.result for part in told.branches[0].turns[0].reply] == results
+
+
+def test_of_what_was_found_and_made_the_names_come_along() -> None:
+    page = {"type": "knowledge", "title": "Oaks", "url": "https://oak.example/", "text": "A tree."}
+    made = {"type": "local_resource", "file_path": "/mnt/oak.pptx", "name": "Oak slides", "uuid": "f"}
+    blocks = [called("a", "oak"), found("a", page, made)]
+    told = read_other(claude({"sender": "human", "text": "Oak?"}, {"sender": "assistant", "content": blocks}))
+    (part,) = told.branches[0].turns[0].reply
+    assert part.result == "Oaks\nhttps://oak.example/\nA tree.\n\nOak slides"
+
+
+def test_text_that_was_pasted_has_no_name() -> None:
+    pasted = {"file_name": "", "extracted_content": "Oak, ash"}
+    told = read_other(claude({"sender": "human", "text": "Read.", "attachments": [pasted]}))
+    assert [turn[0] for turn in turns(told)] == ["Read.\n\nOak, ash"]
+
+
 def test_of_answers_to_one_message_the_last_is_read() -> None:
     told = read_other(
         claude(
