@@ -19,12 +19,16 @@ from efforts.domain.effort.states import RunState
 from efforts.domain.errors import Refused
 from efforts.domain.exported import EMPTY, LONGEST_ID, Conversation, Part, SaidTurn, Timeline
 
-# In an archive, where other files lie beside it; of a large account there are several, with numbers.
-FILE_OF_MANY = re.compile(r"(?:.*/)?conversations[\w.-]*\.json", re.IGNORECASE)
+# In an archive, where other files lie beside it; of a large account there are several, with numbers, as browsers number
+# what is saved again.
+FILE_OF_MANY = re.compile(r"(?:.*/)?conversations[\w.() -]*\.json", re.IGNORECASE)
 BREAKS_OFF = "The file is no whole JSON: it was not saved to its end, or was changed. Download it again."
 UNKNOWN = "This is a list in JSON, and not one of conversations that ChatGPT or Claude gave you."
-# ChatGPT's marks in a text: sources, pictures, things with a name, which alone say something here.
-MARK = re.compile("\ue200(\\w++)\ue202?+([^\ue200\ue201]*+)\ue201")
+# ChatGPT's marks in a text: sources, pictures, and things with a name and links, which alone say something here; then
+# ends of what a source bears out. Its replies of before have sources in another form, in which what its browser read
+# has links.
+MARK = re.compile("\ue200(\\w++)\ue202?+([^\ue200\ue201]*+)\ue201|[\ue203\ue204]")
+SOURCE = re.compile("【[\\d:]++†[^【】\\n]*+】")
 # What no database takes, or only one of them.
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 NO_TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]+")
@@ -179,12 +183,23 @@ def said_in(message: Values) -> Iterator[Said]:
         yield Said(role="user", text=spoken(text, list_of(more, "attachments"), "name"), at=at)
     elif role == "tool":
         yield Said(role="tool", text=text, at=at, tool=clean(author.get("name")))
+        yield from report_in(more)
     elif role == "assistant" and text.strip() and kind not in ("thoughts", "reasoning_recap"):
         model = clean(more.get("model_slug"))[:LONGEST_TITLE]
         if recipient == "all":
-            yield Said(role="assistant", text=text, at=at, model=model)
+            yield Said(role="assistant", text=SOURCE.sub("", text), at=at, model=model)
         else:
             yield Said(role="assistant", text=as_arguments(text), at=at, model=model, tool=clean(recipient))
+
+
+def report_in(more: Values) -> Iterator[Said]:
+    """Of a research: the message that its tool showed, in JSON within what is known of the tool."""
+    try:
+        state = json.loads(dict_of(more, "chatgpt_sdk").get("widget_state") or "")
+    except (ValueError, TypeError, RecursionError):
+        return
+    if isinstance(state, dict):
+        yield from (one for one in said_in(dict_of(state, "report_message")) if one.role == "assistant")
 
 
 def text_of(content: Values) -> str:
@@ -193,7 +208,7 @@ def text_of(content: Values) -> str:
         # Objects are pictures and recordings; of these there may be what was said.
         texts = [clean(part.get("text") if isinstance(part, dict) else part) for part in parts]
         return "\n".join(text for text in texts if text)
-    return clean(content.get("text") or content.get("result"))
+    return clean(content.get("text") or content.get("result") or content.get("output_str"))
 
 
 # Claude: a list, in newer files with the message that each answers
@@ -201,10 +216,12 @@ def text_of(content: Values) -> str:
 
 def of_claude(values: Values) -> Iterator[Said]:
     told = [one for one in list_of(values, OF_CLAUDE) if isinstance(one, dict)]
-    by_id = {str(one.get("uuid")): one for one in told}
-    parents = {key: str(one.get("parent_message_uuid")) for key, one in by_id.items()}
+    by_id = {str(one.get("uuid") or place): one for place, one in enumerate(told)}
+    # What names no message answers the one before it.
+    before = dict(zip(by_id, ["", *by_id], strict=False))
+    parents = {key: str(one.get("parent_message_uuid") or before[key]) for key, one in by_id.items()}
     if any(parent in by_id for parent in parents.values()):
-        told = [by_id[key] for key in path(parents, str(told[-1].get("uuid")))]
+        told = [by_id[key] for key in path(parents, next(reversed(by_id)))]
     for message in told:
         at = time_of(message.get("created_at"))
         if message.get("sender") == "human":
@@ -266,6 +283,9 @@ def clean(value: object) -> str:
 
 
 def named(mark: re.Match[str]) -> str:
+    if mark[1] == "url":
+        label, _, address = mark[2].partition("\ue202")
+        return f"[{label}]({address})" if address.startswith(("https://", "http://")) else label
     if mark[1] != "entity":
         return ""
     try:

@@ -83,6 +83,61 @@ def test_what_was_out_of_sight_is_passed_over_and_a_call_keeps_its_result() -> N
     assert turns(told) == [("Add 2 and 3.", (call, *said("It is 5.")), RunState.COMPLETED)]
 
 
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ('\ue200entity\ue202["tree","Oak","a tree"]\ue201 it is.', "Oak it is."),
+        (
+            "See \ue200url\ue202the list\ue202https://oak.example/?a=1\ue201.",
+            "See [the list](https://oak.example/?a=1).",
+        ),
+        ("See \ue200url\ue202the list\ue202turn0search1\ue201.", "See the list."),
+        ("\ue203It grows.\ue204\ue200cite\ue202turn0search2\ue202turn0news1\ue201", "It grows."),
+        ("It grows【11†source】 and falls【4:0†woods.pdf】.", "It grows and falls."),
+        ("【not a mark】", "【not a mark】"),
+    ],
+)
+def test_of_marks_in_a_reply_what_they_said_stays(text: str, shown: str) -> None:
+    told = read_other(chatgpt(node("a", None, "user", "Oak?"), node("b", "a", "assistant", text)))
+    assert turns(told) == [("Oak?", said(shown), RunState.COMPLETED)]
+
+
+def test_what_a_browser_read_keeps_its_links() -> None:
+    page = {"content_type": "tether_browsing_display", "result": "【0†Old oaks†oak.example】"}
+    call = {"content_type": "code", "text": 'search("oak")'}
+    told = read_other(
+        chatgpt(
+            node("a", None, "user", "Oak?"),
+            node("b", "a", "assistant", content=call, recipient="browser"),
+            node("c", "b", "tool", content=page, name="browser"),
+        )
+    )
+    assert told.branches[0].turns[0].reply[0].result == page["result"]
+
+
+def test_a_report_that_a_tool_showed_is_the_reply() -> None:
+    report = node("r", None, "assistant", "# Oaks\n\nThey grow【27†L60-L69】.", metadata={"model_slug": "research"})[1]
+    state = {"status": "completed", "report_message": report["message"]}
+    output = {"content_type": "citable_code_output", "output_str": "started"}
+    told = read_other(
+        chatgpt(
+            node("a", None, "user", "Research oaks."),
+            node("b", "a", "assistant", '{"path": "start"}', recipient="api_tool.call_tool"),
+            node("c", "b", "tool", content=output, metadata={"chatgpt_sdk": {"widget_state": json.dumps(state)}}),
+        )
+    )
+    call = Part(tool="api_tool_call_tool", arguments='{"path": "start"}', result="started")
+    assert turns(told) == [("Research oaks.", (call, *said("# Oaks\n\nThey grow.")), RunState.COMPLETED)]
+    assert told.branches[0].turns[0].model == "research"
+
+
+@pytest.mark.parametrize("state", ["", "[" * 100_000, "[1]", '{"report_message": 1}', 5, None])
+def test_where_a_tool_showed_no_report_there_is_none(state: Any) -> None:
+    tool = node("b", "a", "tool", "Found.", name="web", metadata={"chatgpt_sdk": {"widget_state": state}})
+    told = read_other(chatgpt(node("a", None, "user", "Oaks?"), tool))
+    assert [part.result for part in told.branches[0].turns[0].reply] == ["Found."]
+
+
 def test_a_message_of_pictures_alone_is_called_by_their_names() -> None:
     picture = {"content_type": "multimodal_text", "parts": [{"content_type": "image_asset_pointer"}]}
     files = {"attachments": [{"name": "shelf.png"}, {"name": "wall.png"}]}
@@ -166,6 +221,18 @@ def test_of_answers_to_one_message_the_last_is_read() -> None:
         )
     )
     assert turns(told) == [("Which wood?", said("Oak."), RunState.COMPLETED)]
+
+
+def test_messages_of_before_and_without_an_id_answer_the_one_before() -> None:
+    told = read_other(
+        claude(
+            {"sender": "human", "text": "Which wood?", "uuid": None},
+            {"sender": "assistant", "text": "Oak.", "uuid": None},
+            {"sender": "human", "text": "How thick?"},
+            {"sender": "assistant", "text": "18 mm.", "parent_message_uuid": "m2"},
+        )
+    )
+    assert [turn[:2] for turn in turns(told)] == [("Which wood?", said("Oak.")), ("How thick?", said("18 mm."))]
 
 
 def test_a_list_comes_oldest_first_and_another_file_is_none() -> None:
