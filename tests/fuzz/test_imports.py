@@ -15,6 +15,7 @@ from typing import Literal
 
 import pytest
 from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -22,7 +23,7 @@ from ccmweb.backups import FORMAT, BackupError, read_manifest
 from efforts.domain.errors import Refused
 from efforts.management.integrity import problems_of
 from efforts.models import Session
-from efforts.turns.importing import import_conversation
+from efforts.turns.importing import import_conversation, import_files
 from tests.fuzz.strategies import as_json, changed, spoilt, texts, tried, undone, whole_texts
 from workspaces.indexing.archives import unpack
 from workspaces.indexing.walking import Limits
@@ -93,6 +94,17 @@ def test_an_archive_is_unpacked_within_its_folder_or_refused_and_gone(data: byte
             assert sum(path.stat().st_size for path in found) <= LIMITS.all_bytes
     finally:
         shutil.rmtree(place)
+
+
+@tried(100)
+@example(NAMELESS)
+@example(BEFORE)
+@given(st.one_of(files.map(zipped), files.map(zipped).flatmap(spoilt)))
+@pytest.mark.django_db
+def test_an_archive_of_anything_says_of_each_file_why_it_is_no_conversation(data: bytes) -> None:
+    with undone():
+        owner = User.objects.create_user("alice")
+        assert all(one.error for one in import_files(owner, [SimpleUploadedFile("a.zip", data)]))
 
 
 MANIFEST = {

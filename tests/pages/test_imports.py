@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+import tracemalloc
 from collections.abc import Callable
 from io import BytesIO
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile
 
 import pytest
 from django.contrib.auth.models import User
@@ -396,6 +397,34 @@ def of_chatgpt(title: str, question: str, answer: str, at: float = 1_750_000_000
     return {"title": title, "create_time": at, "conversation_id": f"c-{title}", "current_node": "a", "mapping": tree}
 
 
+def test_an_archive_that_says_less_than_it_holds_is_not_unpacked(as_alice: Client) -> None:
+    whole = bytearray(zipped(("talk.jsonl", b" " * 256 * 1024 * 1024)))
+    for at in (22, whole.rfind(b"PK\x01\x02") + 24):
+        whole[at : at + 4] = (1000).to_bytes(4, "little")
+    tracemalloc.start()
+    answer = importing(as_alice, ("a.zip", bytes(whole)))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert "This archive cannot be unpacked." in answer.content.decode()
+    assert most < 64 * 1024 * 1024
+
+
+@pytest.mark.parametrize("packed", [ZIP_BZIP2, ZIP_LZMA])
+def test_what_becomes_any_size_before_it_is_counted_is_not_unpacked(packed: int, as_alice: Client) -> None:
+    whole = BytesIO()
+    with ZipFile(whole, "w", packed) as archive:
+        archive.writestr("talk.jsonl", lines(LINE, TURN))
+    assert "This archive cannot be unpacked." in importing(as_alice, ("a.zip", whole.getvalue())).content.decode()
+
+
+def test_of_an_archive_with_more_files_than_anybody_has_none_is_read(
+    as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "MOST_ENTRIES", 2)
+    many = zipped(*((f"{number}.jsonl", lines(LINE, TURN).encode()) for number in range(3)))
+    assert "This archive cannot be unpacked." in importing(as_alice, ("a.zip", many)).content.decode()
+
+
 SHELF = of_chatgpt("Shelf", "Which wood bears books?", "Oak does.", at=1_750_000_100.0)
 TRAIN = of_chatgpt("", "How do I get from Kyoto to Nara?", "By the Miyakoji rapid train.")
 
@@ -422,6 +451,21 @@ def test_what_chatgpt_hands_out_comes_as_conversations_of_their_time(as_alice: C
     assert [*problems_of(train), *problems_of(shelf)] == []
     again = bring(handed_out(SHELF, TRAIN)).content.decode()
     assert (again.count("You already have this one:"), Session.objects.count()) == (2, 2)
+
+
+def test_what_is_no_text_and_no_number_keeps_nothing_from_coming(bring: Bring) -> None:
+    odd = json.dumps([{**TRAIN, "title": "Nara \ud83d"}, {**SHELF, "update_time": float("nan")}])
+    assert "2 of 2 conversations imported" in bring(odd.replace("1750000100.0", "1e999", 1)).content.decode()
+    assert "Nara" in Session.objects.values_list("title", flat=True)
+    assert bring(odd.replace("1750000100.0", "1e999", 1)).content.decode().count("You already have this one:") == 2
+
+
+def test_a_file_that_was_saved_again_may_be_as_large_as_the_first(
+    as_alice: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "LARGEST_IMPORT", 300)
+    answer = importing(as_alice, ("conversations (1).json", json.dumps([SHELF, TRAIN])))
+    assert "2 of 2 conversations imported" in answer.content.decode()
 
 
 def test_one_that_cannot_be_read_keeps_no_other_from_coming(bring: Bring) -> None:
