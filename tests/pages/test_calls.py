@@ -9,7 +9,7 @@ from django.test import Client
 
 from efforts.domain.prompt.conversation import ToolCall
 from efforts.domain.prompt.toolbox import TOOLS
-from efforts.pages.presenters.calls import PHRASES, words_of
+from efforts.pages.presenters.calls import PHRASES, readable, words_of
 from tests.pages.conftest import HTMX, Scene
 from workspaces.tools import TOOLS as CODE_TOOLS
 
@@ -81,3 +81,19 @@ def test_a_call_is_folded_with_what_was_asked_and_what_came_back_inside(
     assert "Could not open the effort &lt;b&gt;Garden" in page
     assert "<b>open_effort</b> {&quot;name&quot;:&quot;&lt;b&gt;Garden&quot;}" in page
     assert '<details class="tool" id=' in page
+
+
+@pytest.mark.parametrize(
+    ("arguments", "shown"),
+    [
+        ('{"query": "oak"}', '{"query": "oak"}'),
+        ("no JSON\\n", "no JSON\\n"),
+        ('{"input":"import csv\\nprint(5)"}', "input:\nimport csv\nprint(5)"),
+        (
+            '{"name":"Größe","content":"# Oak\\n\\n- tall","old":"a\\nb","last":1}',
+            '{"name":"Größe","last":1}\n\ncontent:\n# Oak\n\n- tall\n\nold:\na\nb',
+        ),
+    ],
+)
+def test_texts_of_several_lines_are_shown_as_lines(arguments: str, shown: str) -> None:
+    assert readable(arguments) == shown

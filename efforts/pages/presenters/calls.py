@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -71,6 +72,17 @@ def words_of(tool: str, arguments: str, result: str, *, failed: bool, names: Map
         return f"Could not {words}" if failed else f"Asked to {words}"
     found = answered.get(phrase.found)
     return f"{words}: {len(found)} found" if isinstance(found, list) else words
+
+
+def readable(arguments: str) -> str:
+    """Texts of several lines stand below the rest as lines: in JSON nobody can read them."""
+    asked = json_object(arguments)
+    texts = {name: value for name, value in asked.items() if isinstance(value, str) and "\n" in value}
+    if not texts:
+        return arguments
+    rest = {name: value for name, value in asked.items() if name not in texts}
+    shown = [json.dumps(rest, ensure_ascii=False, separators=(",", ":"))] if rest else []
+    return "\n\n".join([*shown, *(f"{name}:\n{text}" for name, text in texts.items())])
 
 
 def _phrase(tool: str, answered: dict[str, Any]) -> Phrase:

@@ -41,7 +41,7 @@ from efforts.models import (
 )
 from efforts.models.prepared import prepared
 from efforts.pages.markdown import Cited, render, render_finished
-from efforts.pages.presenters.calls import words_of
+from efforts.pages.presenters.calls import readable, words_of
 from efforts.pages.presenters.citations import cited_in
 from efforts.pages.presenters.costs import cost_of
 from efforts.pages.presenters.files import FileView, sent_views
@@ -71,6 +71,10 @@ class PartView:
     tool_arguments: str = ""
     tool_result: str = ""
     tool_failed: bool = False
+
+    @property
+    def tool_asked(self) -> str:
+        return readable(self.tool_arguments)
 
 
 @dataclass(frozen=True, kw_only=True)
