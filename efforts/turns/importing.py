@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import struct
 import zlib
 from collections import defaultdict
@@ -141,14 +140,19 @@ def import_all(owner: User, name: str, data: bytes) -> Iterator[Imported]:
             yield Imported(name=name, error=GO_ON)
             return
         try:
-            # With escapes and what is no number: half a character or an infinite time keeps nothing from coming.
-            digest = sha256(json.dumps(values, sort_keys=True))
-            session, is_new = keep(owner, digest, read_other(values), source_of(values))
+            told = read_other(values)
+            session, is_new = keep(owner, digest_of(told), told, source_of(values))
         except Refused as refused:
             yield Imported(name=title_of(values) or name, error=refused.text)
             continue
         made += is_new
         yield Imported(name=session.title, session=session, is_new=is_new)
+
+
+def digest_of(told: Conversation) -> str:
+    """Of what was said: what else is known of a conversation may be another in the next archive."""
+    turns = [[turn.user, *map(vars, turn.reply)] for branch in told.branches for turn in branch.turns]
+    return sha256(canonical_json([told.id, turns]))
 
 
 def each_file(uploads: Iterable[UploadedFile[bytes]]) -> Iterator[tuple[str, int, Callable[[], bytes]]]:

@@ -453,6 +453,15 @@ def test_what_chatgpt_hands_out_comes_as_conversations_of_their_time(as_alice: C
     assert (again.count("You already have this one:"), Session.objects.count()) == (2, 2)
 
 
+def test_of_a_later_archive_only_what_has_gone_on_comes(bring: Bring) -> None:
+    bring(handed_out(SHELF, TRAIN))
+    answer = of_chatgpt("Shelf", "Which wood bears books?", "Oak and ash do.", at=1_750_000_100.0)
+    page = bring(
+        handed_out(answer, {**TRAIN, "title": "Nara", "update_time": 1.0, "is_starred": None})
+    ).content.decode()
+    assert (page.count("You already have this one:"), Session.objects.count()) == (1, 3)
+
+
 def test_what_is_no_text_and_no_number_keeps_nothing_from_coming(bring: Bring) -> None:
     odd = json.dumps([{**TRAIN, "title": "Nara \ud83d"}, {**SHELF, "update_time": float("nan")}])
     assert "2 of 2 conversations imported" in bring(odd.replace("1750000100.0", "1e999", 1)).content.decode()
