@@ -29,6 +29,9 @@ UNKNOWN = "This is a list in JSON, and not one of conversations that ChatGPT or 
 # has links.
 MARK = re.compile("\ue200(\\w++)\ue202?+([^\ue200\ue201]*+)\ue201|[\ue203\ue204]")
 SOURCE = re.compile("【[\\d:]++†[^【】\\n]*+】")
+# In Claude's replies of 2024 thinking and documents stand within the text.
+THINKING, THOUGHT = "<antThinking>", "</antThinking>"
+ARTIFACT, ATTRIBUTE = re.compile(r"<antArtifact\b([^<>]*)>\n?|\n?</antArtifact>"), re.compile(r'(\w+)="([^"]*)"')
 # What no database takes, or only one of them.
 UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 NO_TOOL_NAME = re.compile(r"[^A-Za-z0-9_-]+")
@@ -239,14 +242,31 @@ def blocks_of(message: Values, at: datetime | None) -> Iterator[Said]:
     called = {str(one.get("id")) for one in blocks if one.get("type") == "tool_use"}
     # The text beside the blocks has a note where a tool was used.
     for block in blocks or [{"type": "text", "text": message.get("text")}]:
-        if block.get("type") == "text" and (text := clean(block.get("text"))).strip():
-            yield Said(role="assistant", text=text, at=at)
+        text = clean(block.get("text"))
+        shown = unfolded(text) if message.get("sender") == "assistant" else text
+        if block.get("type") == "text" and shown.strip():
+            yield Said(role="assistant", text=shown, at=at)
         elif block.get("type") == "tool_use":
             given = as_arguments(clean(json.dumps(block.get("input"), ensure_ascii=False)))
             tool = clean(block.get("name")) or "tool"
             yield Said(role="assistant", text=given, at=at, tool=tool, result=results.get(str(block.get("id")), ""))
         elif block.get("type") == "tool_result" and str(block.get("tool_use_id") or "") not in called:
             yield Said(role="tool", text=result_of(block), at=at, tool=clean(block.get("name")))
+
+
+def unfolded(text: str) -> str:
+    shown, *pieces = text.split(THINKING)
+    for piece in pieces:
+        _, ended, after = piece.partition(THOUGHT)
+        shown += after if ended else THINKING + piece
+    return ARTIFACT.sub(fenced, shown)
+
+
+def fenced(mark: re.Match[str]) -> str:
+    if mark[1] is None:
+        return "\n````\n"
+    known = dict(ATTRIBUTE.findall(mark[1]))
+    return f"\n\n**{known.get('title', '')}**\n\n````{known.get('language', '')}\n"
 
 
 def result_of(block: Values) -> str:

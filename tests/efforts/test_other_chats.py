@@ -212,6 +212,27 @@ def test_text_that_was_pasted_has_no_name() -> None:
     assert [turn[0] for turn in turns(told)] == ["Read.\n\nOak, ash"]
 
 
+OF_2024 = (
+    "Here it is.\n<antThinking>A script is an artifact.</antThinking>\n"
+    '<antArtifact identifier="a" type="application/vnd.ant.code" language="python" title="Sum">\n'
+    "print(2 + 3)\n</antArtifact>\nRun it."
+)
+
+
+def test_documents_within_a_text_are_shown_and_thinking_is_not() -> None:
+    told = read_other(
+        claude({"sender": "human", "text": "Say <antThinking>."}, {"sender": "assistant", "text": OF_2024})
+    )
+    shown = "Here it is.\n\n\n\n**Sum**\n\n````python\nprint(2 + 3)\n````\n\nRun it."
+    assert turns(told) == [("Say <antThinking>.", said(shown), RunState.COMPLETED)]
+
+
+@pytest.mark.parametrize("text", ["The tag <antThinking> and more", "<antThinking>" * 60_000, "<antArtifact " * 60_000])
+def test_tags_that_never_end_stay_as_they_are(text: str) -> None:
+    told = read_other(claude({"sender": "human", "text": "Tags?"}, {"sender": "assistant", "text": text}))
+    assert turns(told)[0][1] == said(text)
+
+
 def test_of_answers_to_one_message_the_last_is_read() -> None:
     told = read_other(
         claude(
