@@ -70,15 +70,15 @@ def append_all(rows: Sequence[Event], **changes: Any) -> None:
     append_locked(rows, last, **changes)
 
 
-def lock(sessions: Collection[UUID], *, skip_locked: bool = False) -> Last:
-    """Of sessions number and seal of the last event. `skip_locked`: not of those that somebody else has locked."""
+def lock(sessions: Collection[UUID]) -> Last:
+    """Of sessions number and seal of the last event."""
     # Locked, so that numbers are committed in their order; in one order, or two processes would wait for each other.
-    return {pk: (seq, seal) for pk, seq, seal in locked(list(sessions), skip_locked=skip_locked)}
+    return {pk: (seq, seal) for pk, seq, seal in locked(list(sessions))}
 
 
 @prepared
-def locked(sessions: list[UUID], *, skip_locked: bool) -> QuerySet[Session, tuple[UUID, int, str]]:
-    rows = Session.objects.select_for_update(skip_locked=skip_locked).filter(pk__in=sessions).order_by("pk")
+def locked(sessions: list[UUID]) -> QuerySet[Session, tuple[UUID, int, str]]:
+    rows = Session.objects.select_for_update().filter(pk__in=sessions).order_by("pk")
     return rows.values_list("pk", "event_seq", "event_seal")
 
 

@@ -19,7 +19,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
-from django.db.models import Count, Exists, F, OuterRef, QuerySet, Window
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
@@ -44,7 +44,7 @@ from efforts.log.timelines import branch_turns, said_in
 from efforts.memory import ageing, holds, references, traces
 from efforts.memory.traces import Quoted
 from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Thinking, Turn, TurnLabel
-from efforts.models.prepared import first, prepared
+from efforts.models.prepared import first, in_one_row, prepared
 from efforts.retrieval.index import add_message, count_tokens
 from efforts.standins import coding, compacting
 from efforts.tools import error_result
@@ -154,12 +154,10 @@ def claim_runs(owner: str, limit: int, reserved: int = 0) -> list[Lease]:
     `reserved`: so many of `limit` are left to people who have none running.
     """
     each = settings.CCM_PERSON_RUNS
-    waiting = [
-        Waiting(run=run, person=run.person, place=run.place, since=run.created_at) for run in waiting_runs(each=each)
-    ]
-    if not waiting:
-        return []
-    chosen = next_to_run(waiting, dict(running_of_each()), room=limit, reserved=reserved, each=each)
+    rows = waiting_runs(each=each)
+    waiting = [Waiting(run=run, person=run.person, place=run.place, since=run.created_at) for run in rows]
+    running = {run.person: run.running for run in rows}
+    chosen = next_to_run(waiting, running, room=limit, reserved=reserved, each=each)
     leases = list[Lease]()
     for run in chosen:
         try:
@@ -177,21 +175,16 @@ def claim_runs(owner: str, limit: int, reserved: int = 0) -> list[Lease]:
 
 @prepared
 def waiting_runs(*, each: int) -> QuerySet[Run, Any]:
-    """The first of each branch that has none running, at most `each` of a person."""
+    """The first of each branch that has none running, at most `each` of a person; with how many of theirs run."""
     earlier = Run.objects.filter(
         branch=OuterRef("branch"), state=RunState.QUEUED, turn__number__lt=OuterRef("turn__number")
     )
     could = Run.objects.filter(state=RunState.QUEUED).exclude(branch__runs__state=RunState.RUNNING)
     places = Window(RowNumber(), partition_by=F("turn__session__owner"), order_by=[F("created_at"), F("pk")])
-    rows = could.filter(~Exists(earlier)).annotate(person=F("turn__session__owner"), place=places)
+    theirs = Run.objects.filter(state=RunState.RUNNING, turn__session__owner=OuterRef("turn__session__owner"))
+    running = Subquery(in_one_row(theirs, n=Count("pk")))
+    rows = could.filter(~Exists(earlier)).annotate(person=F("turn__session__owner"), place=places, running=running)
     return rows.filter(place__lte=each).select_related(*ANSWERED_BY)
-
-
-@prepared
-def running_of_each() -> QuerySet[Run, tuple[int, int]]:
-    """How many by the key of their person."""
-    running = Run.objects.filter(state=RunState.RUNNING).values_list("turn__session__owner")
-    return running.annotate(Count("pk")).order_by()
 
 
 def claim_or_end(run: Run, owner: str) -> Lease | None:
@@ -415,15 +408,14 @@ def write_deltas(deltas: list[Delta]) -> list[Delta]:
     with transaction.atomic():
         owners = {delta.lease.run_id: delta.lease.owner for delta in deltas}
         # Locked, so that nobody ends a run between the look at its owner and the text.
-        free = dict(locked_running(list(owners)))
+        free, last = dict[UUID, str](), dict[UUID, tuple[int, str]]()
+        for run, owner, session, seq, seal in locked_running(list(owners)):
+            free[run], last[session] = owner, (seq, seal)
         held = dict(running_of(list(owners.keys() - free))) if len(free) < len(owners) else {}
         mine = [delta for delta in deltas if free.get(delta.lease.run_id) == delta.lease.owner]
-        open_to_us = events.lock({delta.lease.session_id for delta in mine}, skip_locked=True)
-        written = [delta for delta in mine if delta.lease.session_id in open_to_us]
-        rows = [Event(session_id=one.lease.session_id, kind=one.kind, data=one.data) for one in written]
-        events.append_locked(rows, open_to_us)
-        kept_back = [delta for delta in mine if delta.lease.session_id not in open_to_us]
-        return kept_back + [delta for delta in deltas if held.get(delta.lease.run_id) == delta.lease.owner]
+        rows = [Event(session_id=one.lease.session_id, kind=one.kind, data=one.data) for one in mine]
+        events.append_locked(rows, last)
+        return [delta for delta in deltas if held.get(delta.lease.run_id) == delta.lease.owner]
 
 
 @prepared
@@ -434,10 +426,12 @@ def running_of(runs: list[UUID]) -> QuerySet[Run, tuple[UUID, str]]:
 
 
 @prepared
-def locked_running(runs: list[UUID]) -> QuerySet[Run, tuple[UUID, str]]:
-    """The same of those that nobody else has locked."""
+def locked_running(runs: list[UUID]) -> QuerySet[Run, tuple[UUID, str, UUID, int, str]]:
+    """Of those that nobody else has locked, nor their sessions: which are locked too, with number and seal of the last
+    event."""
     running = Run.objects.filter(pk__in=runs, state=RunState.RUNNING).order_by("pk")
-    return running.select_for_update(skip_locked=True).values_list("pk", "lease_owner")
+    session = ("turn__session", "turn__session__event_seq", "turn__session__event_seal")
+    return running.select_for_update(skip_locked=True).values_list("pk", "lease_owner", *session)
 
 
 def record_reply(lease: Lease, reply: CallReply, ending: Ending | None = None) -> None:
