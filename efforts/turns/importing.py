@@ -11,7 +11,7 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile, ZipInfo
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -42,6 +42,7 @@ from efforts.domain.prompt.rendering import wire_calls
 from efforts.domain.seals import said_sha256
 from efforts.domain.text.canonical import canonical_json, sha256
 from efforts.domain.text.locating import find_words
+from efforts.domain.zips import opened
 from efforts.llm.tokens import get_counter
 from efforts.log import events, labels
 from efforts.log.timelines import branch_turns, log_message
@@ -79,9 +80,7 @@ MOST_MESSAGES = 50_000
 MOST_AT_ONCE = 64 * 1024 * 1024
 MOST_FILES = 1_000
 GO_ON = "The file has more. Import it again, and it goes on from here."
-ARCHIVE, ENTRY = b"PK", b"PK\x01\x02"
-# Each takes some 400 bytes while an archive is read, whatever is behind it.
-MOST_ENTRIES = 100_000
+ARCHIVE = b"PK"
 # What reading an archive raises: passwords, unknown versions and impossible names have no class of their own.
 UNREADABLE = (BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError, LookupError)
 SAME_NAME = (
@@ -165,31 +164,22 @@ def each_file(uploads: Iterable[UploadedFile[bytes]]) -> Iterator[tuple[str, int
             yield name, upload.size or 0, upload.read
             continue
         try:
-            archive, members = opened(upload)
+            archive = opened(upload)
         except UNREADABLE:
             yield name, 0, damaged
             continue
         with archive:
+            members = [one for one in archive.infolist() if one.filename and not one.is_dir()]
+            # Where others hand out all that they have, it is these that are conversations.
+            members = [one for one in members if FILE_OF_MANY.fullmatch(one.filename)] or members
             if not members:
                 yield name, 0, bytes
             for member in members[: MOST_FILES + 1]:
                 yield member.filename, member.file_size, partial(unpacked, archive, member)
 
 
-def opened(upload: UploadedFile[bytes]) -> tuple[ZipFile, list[ZipInfo]]:
-    """With its files, or those of them that have conversations, where others hand out all that they have."""
-    if sum(piece.count(ENTRY) for piece in upload.chunks()) > MOST_ENTRIES:
-        raise BadZipFile
-    archive = ZipFile(upload)
-    members = [one for one in archive.infolist() if one.filename and not one.is_dir()]
-    return archive, [one for one in members if FILE_OF_MANY.fullmatch(one.filename)] or members
-
-
 def unpacked(archive: ZipFile, member: ZipInfo) -> bytes:
     """No more than its size says. Raises `Refused` where it is damaged, encrypted, or packed in an unknown way."""
-    # Packed otherwise a few bytes can become any number before they are counted.
-    if member.compress_type not in (ZIP_STORED, ZIP_DEFLATED):
-        return damaged()
     try:
         with archive.open(member) as file:
             return file.read(member.file_size)

@@ -16,6 +16,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from efforts import actions
+from efforts.domain import zips
 from efforts.domain.effort.states import EntryKind, RunState
 from efforts.management.integrity import problems_of
 from efforts.models import Branch, Constraint, LedgerEntry, Message, Session, Turn, TurnLabel
@@ -420,7 +421,7 @@ def test_what_becomes_any_size_before_it_is_counted_is_not_unpacked(packed: int,
 def test_of_an_archive_with_more_files_than_anybody_has_none_is_read(
     as_alice: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "MOST_ENTRIES", 2)
+    monkeypatch.setattr(zips, "MOST_ENTRIES", 2)
     many = zipped(*((f"{number}.jsonl", lines(LINE, TURN).encode()) for number in range(3)))
     assert "This archive cannot be unpacked." in importing(as_alice, ("a.zip", many)).content.decode()
 

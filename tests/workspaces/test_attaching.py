@@ -17,6 +17,7 @@ from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 
 from efforts import actions
+from efforts.domain import zips
 from efforts.domain.errors import Refused
 from efforts.models import Event, Session
 from tests.workspaces.conftest import indexed, write
@@ -165,6 +166,8 @@ UNREADABLE = {
     "text": b"just text",
     **{mode: damaged(in_tar(mode)) for mode in ("w:bz2", "w:xz")},
     **{str(kind): damaged(in_zip(kind)) for kind in (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)},
+    # Some bytes of these become any number before they are counted.
+    **{f"whole {kind}": in_zip(kind) for kind in (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)},
     # What is not compressed can be unpacked, as other bytes: only the sum at the end of all says so.
     "stored": damaged(gzip.compress(in_tar("w"), compresslevel=0)),
     "cut": in_tar("w:gz")[:9_000],
@@ -179,6 +182,14 @@ def test_what_is_no_archive_that_can_be_read_is_refused_and_nothing_of_it_stays(
     with pytest.raises(Refused, match=r"\.zip, \.tar"):
         attach_archive(session, "x.zip", io.BytesIO(data), actor=alice)
     assert set((Path(django_settings.CCM_HOME) / "workspaces").glob("*")) == before
+
+
+def test_an_archive_of_more_entries_than_anybody_has_is_not_read(
+    session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zips, "MOST_ENTRIES", 1)
+    with pytest.raises(Refused, match=r"\.zip, \.tar"):
+        attach_archive(session, "x.zip", zipped(("a.py", "x = 1\n"), ("b.py", "y = 2\n")), actor=alice)
 
 
 def test_a_full_disk_is_not_blamed_on_the_archive_and_nothing_of_it_stays(

@@ -16,6 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from efforts.domain.errors import Refused
+from efforts.domain.zips import opened
 from efforts.models.faults import disk_is_full
 from workspaces.domain.leaving_out import is_odd_name
 from workspaces.indexing.walking import DEEPEST, Limits
@@ -76,8 +77,7 @@ class Written:
 def members(upload: IO[bytes]) -> Iterator[Member]:
     """Name and content of every regular file."""
     if zipfile.is_zipfile(upload):
-        upload.seek(0)
-        with zipfile.ZipFile(upload) as archive:
+        with opened(upload) as archive:
             for one in archive.infolist():
                 # The upper half holds the Unix mode: links are files to a reader of archives.
                 if not one.is_dir() and (one.external_attr >> 28) in (0, 0o10):
@@ -107,7 +107,7 @@ def open_already(content: IO[bytes]) -> AbstractContextManager[IO[bytes]]:
 
 def write_member(member: Member, folder: Path, limits: Limits, written: Written) -> bool:
     """Whether it was written. What would lie outside the folder is not, nor what has no proper name."""
-    name, opened = member
+    name, content = member
     path = PurePosixPath(name.replace("\\", "/"))
     if path.is_absolute() or ".." in path.parts or is_odd_name(str(path)) or len(path.parts) > DEEPEST:
         return False
@@ -118,7 +118,7 @@ def write_member(member: Member, folder: Path, limits: Limits, written: Written)
         raise Refused("archive", f"The archive holds more than {limits.files:,} files.")
     target = folder.joinpath(*path.parts)
     target.parent.mkdir(parents=True, exist_ok=True)
-    with opened() as source, target.open("wb") as file:
+    with content() as source, target.open("wb") as file:
         while piece := source.read(PIECE):
             written.bytes += len(piece)
             # Counted while it grows: what an archive says of itself may be wrong.
