@@ -40,6 +40,8 @@ LONGEST_TITLE = 200
 # A message of pictures alone, of which not even names have come along.
 WORDLESS = "…"
 OF_CHATGPT, OF_CLAUDE = "mapping", "chat_messages"
+# In the texts of a file of ours no such mark stands bare.
+ONE_OF_THEIRS = re.compile(f'"(?:{OF_CHATGPT}|{OF_CLAUDE})"\\s*+:')
 
 # What is small in a file can be large in memory: lists with objects, and their parts. 64 MB of talk have 350,000 and
 # 950,000.
@@ -62,13 +64,15 @@ class Said:
     result: str = ""
 
 
-def listed(text: str) -> list[Values] | None:
+def listed(text: str, now: datetime) -> list[Values] | None:
     """The conversations of such a file, oldest first, as they are in it; one alone is a list of one. None for a file of
-    another kind.
+    another kind. `now`: for what has no time.
 
     Raises `Refused` for a list that breaks off, or is one of other things; and for what would take too much memory.
     """
     is_list = text.lstrip().startswith("[")
+    if not is_list and not ONE_OF_THEIRS.search(text):
+        return None
     if text.count("{") + text.count("[") > MOST_LISTS or text.count(",") > MOST_PARTS:
         raise Refused("too_many_parts", TOO_MANY)
     try:
@@ -79,7 +83,7 @@ def listed(text: str) -> list[Values] | None:
         return None
     told = values if is_list else [values]
     if told and all(isinstance(one, dict) and (OF_CHATGPT in one or OF_CLAUDE in one) for one in told):
-        return sorted(told, key=began)
+        return sorted(told, key=lambda one: began(one) or now)
     if is_list:
         raise Refused("no_export", UNKNOWN)
     return None
@@ -94,10 +98,10 @@ def title_of(values: Values) -> str:
     return " ".join(line.split())[:LONGEST_TITLE]
 
 
-def read_other(values: Values) -> Conversation:
-    """Raises `Refused` where nobody said anything in it."""
+def read_other(values: Values, now: datetime) -> Conversation:
+    """`now`: for what has no time. Raises `Refused` where nobody said anything in it."""
     said = of_chatgpt(values) if OF_CHATGPT in values else of_claude(values)
-    turns = turns_of(said, began(values))
+    turns = turns_of(said, began(values) or now)
     if not turns:
         raise Refused("empty", EMPTY)
     id = str(values.get("conversation_id") or values.get("id") or values.get("uuid") or "")
@@ -314,8 +318,8 @@ def named(mark: re.Match[str]) -> str:
         return ""
 
 
-def began(values: Values) -> datetime:
-    return time_of(values.get("create_time")) or time_of(values.get("created_at")) or datetime.now(UTC)
+def began(values: Values) -> datetime | None:
+    return time_of(values.get("create_time")) or time_of(values.get("created_at"))
 
 
 def time_of(value: object) -> datetime | None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import struct
-import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,7 +9,7 @@ from datetime import datetime
 from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZipFile, ZipInfo
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
@@ -21,6 +19,7 @@ from django.utils import timezone
 from efforts import actions
 from efforts.actions import Place
 from efforts.actions.constraints import checked_rule
+from efforts.actions.files.zips import UNREADABLE, opened
 from efforts.actions.ledger import checked_entry
 from efforts.actions.names import slug_of, title_from
 from efforts.context.planning import main_branch
@@ -42,7 +41,6 @@ from efforts.domain.prompt.rendering import wire_calls
 from efforts.domain.seals import said_sha256
 from efforts.domain.text.canonical import canonical_json, sha256
 from efforts.domain.text.locating import find_words
-from efforts.domain.zips import opened
 from efforts.llm.tokens import get_counter
 from efforts.log import events, labels
 from efforts.log.timelines import branch_turns, log_message
@@ -81,8 +79,6 @@ MOST_AT_ONCE = 64 * 1024 * 1024
 MOST_FILES = 1_000
 GO_ON = "The file has more. Import it again, and it goes on from here."
 ARCHIVE = b"PK"
-# What reading an archive raises: passwords, unknown versions and impossible names have no class of their own.
-UNREADABLE = (BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError, LookupError)
 SAME_NAME = (
     "Two efforts in the file are called “{name}”, or nearly so. Rename one where it comes from, and export again."
 )
@@ -128,7 +124,8 @@ def import_files(owner: User, uploads: Iterable[UploadedFile[bytes]]) -> list[Im
 def import_all(owner: User, name: str, data: bytes) -> Iterator[Imported]:
     """Of a file that is one conversation, or has many. Raises `Refused` where it is neither."""
     text = decoded(data)
-    if (others := listed(text)) is None:
+    now = timezone.now()
+    if (others := listed(text, now)) is None:
         session, is_new = import_conversation(owner, data)
         yield Imported(name=name, session=session, is_new=is_new)
         return
@@ -139,7 +136,7 @@ def import_all(owner: User, name: str, data: bytes) -> Iterator[Imported]:
             yield Imported(name=name, error=GO_ON)
             return
         try:
-            told = read_other(values)
+            told = read_other(values, now)
             session, is_new = keep(owner, digest_of(told), told, source_of(values))
         except Refused as refused:
             yield Imported(name=title_of(values) or name, error=refused.text)

@@ -19,7 +19,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import IntegrityError, InterfaceError, OperationalError, transaction
-from django.db.models import Count, Exists, F, OuterRef, QuerySet, Subquery, Window
+from django.db.models import Count, Exists, F, OuterRef, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
 
@@ -44,7 +44,7 @@ from efforts.log.timelines import branch_turns, said_in
 from efforts.memory import ageing, holds, references, traces
 from efforts.memory.traces import Quoted
 from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Thinking, Turn, TurnLabel
-from efforts.models.prepared import first, in_one_row, prepared
+from efforts.models.prepared import first, prepared
 from efforts.retrieval.index import add_message, count_tokens
 from efforts.standins import coding, compacting
 from efforts.tools import error_result
@@ -154,10 +154,12 @@ def claim_runs(owner: str, limit: int, reserved: int = 0) -> list[Lease]:
     `reserved`: so many of `limit` are left to people who have none running.
     """
     each = settings.CCM_PERSON_RUNS
-    rows = waiting_runs(each=each)
-    waiting = [Waiting(run=run, person=run.person, place=run.place, since=run.created_at) for run in rows]
-    running = {run.person: run.running for run in rows}
-    chosen = next_to_run(waiting, running, room=limit, reserved=reserved, each=each)
+    waiting = [
+        Waiting(run=run, person=run.person, place=run.place, since=run.created_at) for run in waiting_runs(each=each)
+    ]
+    if not waiting:
+        return []
+    chosen = next_to_run(waiting, dict(running_of_each()), room=limit, reserved=reserved, each=each)
     leases = list[Lease]()
     for run in chosen:
         try:
@@ -175,16 +177,21 @@ def claim_runs(owner: str, limit: int, reserved: int = 0) -> list[Lease]:
 
 @prepared
 def waiting_runs(*, each: int) -> QuerySet[Run, Any]:
-    """The first of each branch that has none running, at most `each` of a person; with how many of theirs run."""
+    """The first of each branch that has none running, at most `each` of a person."""
     earlier = Run.objects.filter(
         branch=OuterRef("branch"), state=RunState.QUEUED, turn__number__lt=OuterRef("turn__number")
     )
     could = Run.objects.filter(state=RunState.QUEUED).exclude(branch__runs__state=RunState.RUNNING)
     places = Window(RowNumber(), partition_by=F("turn__session__owner"), order_by=[F("created_at"), F("pk")])
-    theirs = Run.objects.filter(state=RunState.RUNNING, turn__session__owner=OuterRef("turn__session__owner"))
-    running = Subquery(in_one_row(theirs, n=Count("pk")))
-    rows = could.filter(~Exists(earlier)).annotate(person=F("turn__session__owner"), place=places, running=running)
+    rows = could.filter(~Exists(earlier)).annotate(person=F("turn__session__owner"), place=places)
     return rows.filter(place__lte=each).select_related(*ANSWERED_BY)
+
+
+@prepared
+def running_of_each() -> QuerySet[Run, tuple[int, int]]:
+    """How many by the key of their person."""
+    running = Run.objects.filter(state=RunState.RUNNING).values_list("turn__session__owner")
+    return running.annotate(Count("pk")).order_by()
 
 
 def claim_or_end(run: Run, owner: str) -> Lease | None:

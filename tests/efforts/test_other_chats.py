@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -16,6 +18,11 @@ from efforts.domain.other_chats import listed, read_other
 from tests.fuzz.strategies import changed
 
 NOON = 1_750_000_000.5
+NOW = datetime(2026, 5, 4, tzinfo=UTC)
+
+
+def read(values: Mapping[str, Any]) -> Conversation:
+    return read_other(values, NOW)
 
 
 def node(id: str, parent: str | None, role: str = "", text: str = "", **more: Any) -> tuple[str, dict[str, Any]]:
@@ -46,7 +53,7 @@ def said(*texts: str) -> tuple[Part, ...]:
 
 
 def test_of_a_tree_the_path_that_was_shown_last_is_read() -> None:
-    told = read_other(
+    told = read(
         chatgpt(
             node("root", None),
             node("a", "root", "user", "Which wood?"),
@@ -66,7 +73,7 @@ def test_of_a_tree_the_path_that_was_shown_last_is_read() -> None:
 
 def test_what_was_out_of_sight_is_passed_over_and_a_call_keeps_its_result() -> None:
     hidden = {"is_visually_hidden_from_conversation": True}
-    told = read_other(
+    told = read(
         chatgpt(
             node("root", None),
             node("s", "root", "system", "You are ChatGPT."),
@@ -98,14 +105,14 @@ def test_what_was_out_of_sight_is_passed_over_and_a_call_keeps_its_result() -> N
     ],
 )
 def test_of_marks_in_a_reply_what_they_said_stays(text: str, shown: str) -> None:
-    told = read_other(chatgpt(node("a", None, "user", "Oak?"), node("b", "a", "assistant", text)))
+    told = read(chatgpt(node("a", None, "user", "Oak?"), node("b", "a", "assistant", text)))
     assert turns(told) == [("Oak?", said(shown), RunState.COMPLETED)]
 
 
 def test_what_a_browser_read_keeps_its_links() -> None:
     page = {"content_type": "tether_browsing_display", "result": "【0†Old oaks†oak.example】"}
     call = {"content_type": "code", "text": 'search("oak")'}
-    told = read_other(
+    told = read(
         chatgpt(
             node("a", None, "user", "Oak?"),
             node("b", "a", "assistant", content=call, recipient="browser"),
@@ -119,7 +126,7 @@ def test_a_report_that_a_tool_showed_is_the_reply() -> None:
     report = node("r", None, "assistant", "# Oaks\n\nThey grow【27†L60-L69】.", metadata={"model_slug": "research"})[1]
     state = {"status": "completed", "report_message": report["message"]}
     output = {"content_type": "citable_code_output", "output_str": "started"}
-    told = read_other(
+    told = read(
         chatgpt(
             node("a", None, "user", "Research oaks."),
             node("b", "a", "assistant", '{"path": "start"}', recipient="api_tool.call_tool"),
@@ -134,19 +141,19 @@ def test_a_report_that_a_tool_showed_is_the_reply() -> None:
 @pytest.mark.parametrize("state", ["", "[" * 100_000, "[1]", '{"report_message": 1}', 5, None])
 def test_where_a_tool_showed_no_report_there_is_none(state: Any) -> None:
     tool = node("b", "a", "tool", "Found.", name="web", metadata={"chatgpt_sdk": {"widget_state": state}})
-    told = read_other(chatgpt(node("a", None, "user", "Oaks?"), tool))
+    told = read(chatgpt(node("a", None, "user", "Oaks?"), tool))
     assert [part.result for part in told.branches[0].turns[0].reply] == ["Found."]
 
 
 def test_a_message_of_pictures_alone_is_called_by_their_names() -> None:
     picture = {"content_type": "multimodal_text", "parts": [{"content_type": "image_asset_pointer"}]}
     files = {"attachments": [{"name": "shelf.png"}, {"name": "wall.png"}]}
-    told = read_other(chatgpt(node("a", None, "user", content=picture, metadata=files)))
+    told = read(chatgpt(node("a", None, "user", content=picture, metadata=files)))
     assert [turn[0] for turn in turns(told)] == ["shelf.png, wall.png"]
 
 
 def test_of_blocks_come_prose_calls_and_the_text_of_files() -> None:
-    told = read_other(
+    told = read(
         claude(
             {
                 "sender": "human",
@@ -193,7 +200,7 @@ def found(id: str | None, *items: str | dict[str, Any]) -> dict[str, Any]:
     ],
 )
 def test_a_call_has_its_own_result(blocks: list[dict[str, Any]], results: list[str]) -> None:
-    told = read_other(claude({"sender": "human", "text": "Oak or ash?"}, {"sender": "assistant", "content": blocks}))
+    told = read(claude({"sender": "human", "text": "Oak or ash?"}, {"sender": "assistant", "content": blocks}))
     assert [part.result for part in told.branches[0].turns[0].reply] == results
 
 
@@ -201,14 +208,14 @@ def test_of_what_was_found_and_made_the_names_come_along() -> None:
     page = {"type": "knowledge", "title": "Oaks", "url": "https://oak.example/", "text": "A tree."}
     made = {"type": "local_resource", "file_path": "/mnt/oak.pptx", "name": "Oak slides", "uuid": "f"}
     blocks = [called("a", "oak"), found("a", page, made)]
-    told = read_other(claude({"sender": "human", "text": "Oak?"}, {"sender": "assistant", "content": blocks}))
+    told = read(claude({"sender": "human", "text": "Oak?"}, {"sender": "assistant", "content": blocks}))
     (part,) = told.branches[0].turns[0].reply
     assert part.result == "Oaks\nhttps://oak.example/\nA tree.\n\nOak slides"
 
 
 def test_text_that_was_pasted_has_no_name() -> None:
     pasted = {"file_name": "", "extracted_content": "Oak, ash"}
-    told = read_other(claude({"sender": "human", "text": "Read.", "attachments": [pasted]}))
+    told = read(claude({"sender": "human", "text": "Read.", "attachments": [pasted]}))
     assert [turn[0] for turn in turns(told)] == ["Read.\n\nOak, ash"]
 
 
@@ -220,21 +227,19 @@ OF_2024 = (
 
 
 def test_documents_within_a_text_are_shown_and_thinking_is_not() -> None:
-    told = read_other(
-        claude({"sender": "human", "text": "Say <antThinking>."}, {"sender": "assistant", "text": OF_2024})
-    )
+    told = read(claude({"sender": "human", "text": "Say <antThinking>."}, {"sender": "assistant", "text": OF_2024}))
     shown = "Here it is.\n\n\n\n**Sum**\n\n````python\nprint(2 + 3)\n````\n\nRun it."
     assert turns(told) == [("Say <antThinking>.", said(shown), RunState.COMPLETED)]
 
 
 @pytest.mark.parametrize("text", ["The tag <antThinking> and more", "<antThinking>" * 60_000, "<antArtifact " * 60_000])
 def test_tags_that_never_end_stay_as_they_are(text: str) -> None:
-    told = read_other(claude({"sender": "human", "text": "Tags?"}, {"sender": "assistant", "text": text}))
+    told = read(claude({"sender": "human", "text": "Tags?"}, {"sender": "assistant", "text": text}))
     assert turns(told)[0][1] == said(text)
 
 
 def test_of_answers_to_one_message_the_last_is_read() -> None:
-    told = read_other(
+    told = read(
         claude(
             {"sender": "human", "text": "Which wood?", "parent_message_uuid": "none"},
             {"sender": "assistant", "text": "Pine.", "parent_message_uuid": "m0"},
@@ -245,7 +250,7 @@ def test_of_answers_to_one_message_the_last_is_read() -> None:
 
 
 def test_messages_of_before_and_without_an_id_answer_the_one_before() -> None:
-    told = read_other(
+    told = read(
         claude(
             {"sender": "human", "text": "Which wood?", "uuid": None},
             {"sender": "assistant", "text": "Oak.", "uuid": None},
@@ -259,33 +264,38 @@ def test_messages_of_before_and_without_an_id_answer_the_one_before() -> None:
 def test_a_list_comes_oldest_first_and_another_file_is_none() -> None:
     late, early = chatgpt(node("a", None, "user", "Late")), claude({"sender": "human", "text": "Early"})
     late["create_time"] = NOON * 1.1
-    assert listed(json.dumps([late, early])) == [early, late]
-    assert listed('{"v": 1, "line": "conversation"}') is None
+    assert listed(json.dumps([late, early]), NOW) == [early, late]
+    assert listed('{"v": 1, "line": "conversation"}', NOW) is None
 
 
 @pytest.mark.parametrize(("text", "code"), [("[]", "no_export"), ('[{"a": 1}]', "no_export"), ('[{"mapp', "no_json")])
 def test_a_list_of_something_else_is_refused(text: str, code: str) -> None:
     with pytest.raises(Refused) as refused:
-        listed(text)
+        listed(text, NOW)
     assert refused.value.code == code
 
 
 @pytest.mark.parametrize("many", [["{}"] * 500_001, ["1"] * 1_500_002], ids=["objects", "numbers"])
 def test_what_is_small_in_a_file_and_large_in_memory_is_refused(many: list[str]) -> None:
     with pytest.raises(Refused) as refused:
-        listed(f"[{','.join(many)}]")
+        listed(f"[{','.join(many)}]", NOW)
     assert refused.value.code == "too_many_parts"
 
 
 # Read by trying each end of each mark, one of these would take minutes.
 @pytest.mark.parametrize("text", ["\ue200" + "a" * 200_000, "\ue200a" * 100_000, "\ue200a\ue202" * 60_000])
 def test_marks_that_never_end_stay_as_they_are(text: str) -> None:
-    assert turns(read_other(chatgpt(node("a", None, "user", text)))) == [(text, (), RunState.STOPPED)]
+    assert turns(read(chatgpt(node("a", None, "user", text)))) == [(text, (), RunState.STOPPED)]
+
+
+def test_what_has_no_time_at_all_is_of_now() -> None:
+    told = read(chatgpt(node("a", None, "user", "When?", create_time=None), create_time=None))
+    assert (told.created_at, told.branches[0].turns[0].at) == (NOW, NOW)
 
 
 def test_a_conversation_in_which_nobody_spoke_is_refused() -> None:
     with pytest.raises(Refused, match="no messages"):
-        read_other(chatgpt(node("root", None), node("b", "root", "assistant", "Hello!")))
+        read(chatgpt(node("root", None), node("b", "root", "assistant", "Hello!")))
 
 
 A_TREE = chatgpt(
@@ -308,7 +318,7 @@ A_LIST = claude(
 @given(st.one_of(changed(A_TREE), changed(A_LIST)).filter(lambda one: isinstance(one, dict)))
 def test_whatever_is_in_it_texts_that_can_be_stored_come_out_or_a_refusal(values: dict[str, Any]) -> None:
     try:
-        told = read_other({"mapping": {}, **values})
+        told = read({"mapping": {}, **values})
     except Refused as refused:
         told = None
         code = refused.code

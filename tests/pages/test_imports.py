@@ -16,7 +16,8 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
 from efforts import actions
-from efforts.domain import zips
+from efforts.actions.files import zips
+from efforts.domain import other_chats
 from efforts.domain.effort.states import EntryKind, RunState
 from efforts.management.integrity import problems_of
 from efforts.models import Branch, Constraint, LedgerEntry, Message, Session, Turn, TurnLabel
@@ -424,6 +425,13 @@ def test_of_an_archive_with_more_files_than_anybody_has_none_is_read(
     monkeypatch.setattr(zips, "MOST_ENTRIES", 2)
     many = zipped(*((f"{number}.jsonl", lines(LINE, TURN).encode()) for number in range(3)))
     assert "This archive cannot be unpacked." in importing(as_alice, ("a.zip", many)).content.decode()
+
+
+def test_what_was_exported_here_has_as_many_parts_as_it_has(bring: Bring, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table of numbers has a comma in each of its places."""
+    monkeypatch.setattr(other_chats, "MOST_PARTS", 3)
+    bring(lines(LINE, {**TURN, "user": "1,2,3,4,5,6"}))
+    assert Message.objects.filter(text="1,2,3,4,5,6").exists()
 
 
 SHELF = of_chatgpt("Shelf", "Which wood bears books?", "Oak does.", at=1_750_000_100.0)

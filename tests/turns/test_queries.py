@@ -23,7 +23,7 @@ from tests.efforts.talk import Talk
 
 pytestmark = pytest.mark.django_db
 # Of a plain turn, from its message to its end; on PostgreSQL, where reading at one moment takes one more.
-STATEMENTS = 62
+STATEMENTS = 63
 
 
 def said(text: str) -> Exchange:

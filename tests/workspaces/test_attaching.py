@@ -17,7 +17,7 @@ from django.conf import settings as django_settings
 from django.contrib.auth.models import User
 
 from efforts import actions
-from efforts.domain import zips
+from efforts.actions.files import zips
 from efforts.domain.errors import Refused
 from efforts.models import Event, Session
 from tests.workspaces.conftest import indexed, write

@@ -5,18 +5,16 @@ from __future__ import annotations
 import errno
 import lzma
 import shutil
-import struct
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import IO
 
+from efforts.actions.files import zips
 from efforts.domain.errors import Refused
-from efforts.domain.zips import opened
 from efforts.models.faults import disk_is_full
 from workspaces.domain.leaving_out import is_odd_name
 from workspaces.indexing.walking import DEEPEST, Limits
@@ -26,22 +24,8 @@ PIECE = 1 << 20
 LONGEST_REST = 16 << 20
 NO_ARCHIVE = "This is no archive that can be read: upload a .zip, .tar or .tar.gz file."
 EMPTY = "The archive holds no files."
-# What the readers of archives raise: those of bzip2 and gzip, of passwords, of unknown compressions, and of names and
-# places that cannot be have no class of their own.
-UNREADABLE = (
-    zipfile.BadZipFile,
-    tarfile.TarError,
-    zlib.error,
-    lzma.LZMAError,
-    EOFError,
-    OSError,
-    NotImplementedError,
-    RuntimeError,
-    ValueError,
-    LookupError,
-    ArithmeticError,
-    struct.error,
-)
+# What the readers of the other archives raise beside it.
+UNREADABLE = (*zips.UNREADABLE, tarfile.TarError, lzma.LZMAError, ArithmeticError)
 
 Member = tuple[str, Callable[[], AbstractContextManager[IO[bytes]]]]
 
@@ -77,7 +61,7 @@ class Written:
 def members(upload: IO[bytes]) -> Iterator[Member]:
     """Name and content of every regular file."""
     if zipfile.is_zipfile(upload):
-        with opened(upload) as archive:
+        with zips.opened(upload) as archive:
             for one in archive.infolist():
                 # The upper half holds the Unix mode: links are files to a reader of archives.
                 if not one.is_dir() and (one.external_attr >> 28) in (0, 0o10):

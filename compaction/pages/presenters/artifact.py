@@ -462,7 +462,7 @@ class ArtifactView:
         """The version that it can be compared with."""
         return next((one for one in reversed(self.versions) if one.version < self.row.version), None)
 
-    @property
+    @cached_property
     def written_by(self) -> str:
         """The model that most of it is by, whoever has edited it since; empty where none is."""
         return written_by(self.row) if self.is_seed else self.versions[0].run.model

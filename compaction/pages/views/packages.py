@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from urllib.parse import urlencode
 from uuid import UUID
@@ -129,13 +129,16 @@ def chosen(sessions: Collection[UUID]) -> str:
 
 
 def packages_view(rows: Iterable[SeedPackage]) -> list[tuple[SeedPackage, StateBadge]]:
-    return [(row, look_of(row, map(stage_view, packages.stages_of(row)))) for row in rows]
+    return [(row, look_of(row, stages_drafted(row))) for row in rows]
 
 
-def look_of(row: SeedPackage, stages: Iterable[StageView]) -> StateBadge:
+def stages_drafted(row: SeedPackage) -> list[StageView]:
+    return [stage_view(one) for one in packages.stages_of(row)] if row.state == PackageState.DRAFTING else []
+
+
+def look_of(row: SeedPackage, stages: Sequence[StageView]) -> StateBadge:
     """Where nothing is drafted any more, it waits for a person."""
-    stages = list(stages) if row.state == PackageState.DRAFTING else []
-    if not stages or any(stage.is_drafting for stage in stages):
+    if row.state != PackageState.DRAFTING or not stages or any(stage.is_drafting for stage in stages):
         return PACKAGES[PackageState(row.state)]
     return TOGETHER if all(stage.passed for stage in stages) else PACKAGES[PackageState.BLOCKED]
 

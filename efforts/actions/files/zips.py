@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import struct
+import zlib
 from typing import IO
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
@@ -9,10 +11,12 @@ ENTRY = b"PK\x01\x02"
 # Each takes some 400 bytes once an archive is open, whatever is behind it.
 MOST_ENTRIES = 100_000
 PIECE = 1 << 20
+# What reading an archive raises: passwords, unknown versions and impossible names have no class of their own.
+UNREADABLE = (BadZipFile, zlib.error, struct.error, EOFError, OSError, RuntimeError, ValueError, LookupError)
 
 
 def opened(file: IO[bytes]) -> ZipFile:
-    """Raises `BadZipFile`, or what else reading damaged archives raises."""
+    """Raises `BadZipFile` for one that is not to be opened, and what else is `UNREADABLE` for a damaged one."""
     file.seek(0)
     entries = 0
     while piece := file.read(PIECE):
