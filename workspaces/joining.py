@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -26,12 +25,13 @@ from workspaces.actions import suggest_code_pin
 from workspaces.domain.states import Stage
 from workspaces.indexing import meanings
 from workspaces.indexing.meanings import CodeBatch
-from workspaces.models import CodeHit, CommandRun, File, ProposedEdit, Snapshot, Workspace
+from workspaces.models import CodeHit, CommandRun, ProposedEdit, Snapshot, Workspace
 from workspaces.retrieval import search
 from workspaces.retrieval.cards import KEPT, FoundCard, address_of, cards_of, code_card
 from workspaces.retrieval.meanings import meaning_in
 from workspaces.retrieval.pins import standing_cards
 from workspaces.retrieval.recording import record, result_hash
+from workspaces.retrieval.uses import cited_files
 from workspaces.tools import FUNCTIONS, tools
 
 # More than is kept: what is connected with others, or stands within them, is told apart afterwards.
@@ -173,30 +173,15 @@ class Workspaces:
     ) -> Mapping[UUID | None, Mapping[Line, str]]:
         attached = session.attachments.order_by("-id").select_related("workspace__current__workspace").first()
         now = attached.workspace.current if attached else None
-        looked = RetrievalSet.objects.filter(run__in=named, strategy__startswith=STRATEGY).order_by("created_at", "pk")
-        pks: dict[UUID | None, int] = {row.run_id: row.params["code_snapshot"] for row in looked}
-        snapshots = Snapshot.objects.select_related("workspace").in_bulk(pks.values())
-        of = {run: snapshots.get(pks.get(run, 0), now) for run in named}
-        # Most runs looked into the same one, which is asked once for all of them.
-        wanted = defaultdict[Snapshot, set[Line]](set)
-        for run, snapshot in of.items():
-            if snapshot:
-                wanted[snapshot].update(named[run])
-        there = {snapshot: lines_there(snapshot, lines) for snapshot, lines in wanted.items()}
-        return {run: there[snapshot] if snapshot else {} for run, snapshot in of.items()}
-
-
-def lines_there(snapshot: Snapshot, places: Collection[Line]) -> Mapping[Line, str]:
-    """A path may begin with the name of the folder itself."""
-    within = {path: path.removeprefix(f"{snapshot.workspace.name}/") for path, _ in places}
-    paths = {*within, *within.values()}
-    lines = dict(File.objects.filter(snapshot.standing, path__in=paths).values_list("path", "lines"))
-    there = {path: path if path in lines else short for path, short in within.items()}
-    return {
-        (path, line): address_of(snapshot.workspace_id, snapshot.number, there[path], line)
-        for path, line in places
-        if 1 <= line <= lines.get(there[path], 0)
-    }
+        files = cited_files({run: {path for path, _ in lines} for run, lines in named.items()}, now)
+        return {
+            run: {
+                (path, line): address_of(one.snapshot.workspace_id, one.snapshot.number, one.path, line)
+                for path, line in lines
+                if (one := files[run].get(path)) and 1 <= line <= one.lines
+            }
+            for run, lines in named.items()
+        }
 
 
 def workspace_of(session: Session, chosen: Mapping[str, Any]) -> Workspace | None:

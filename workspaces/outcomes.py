@@ -21,7 +21,7 @@ from efforts.standins.coding import STRATEGY
 from workspaces.domain.outcomes import Place, Use, overlap, uses_of
 from workspaces.domain.states import CommandEnd, CommandState
 from workspaces.models import CodeHit, CommandRun, ProposedEdit
-from workspaces.retrieval.uses import done_in
+from workspaces.retrieval.uses import cited_files, cited_in, done_in
 
 VERSION = 1
 CHUNK = 50
@@ -159,7 +159,8 @@ def outcome_of(run: Run) -> TurnOutcome:
     said = list(run.turn.messages.filter(Q(role=Message.Role.USER) | Q(run=run)).order_by("id"))
     looked = run.retrieval_sets.filter(strategy__startswith=STRATEGY, trigger=Trigger.AUTO).first()
     first = next((plan for plan in plans if looked and plan.pk == looked.plan_id), plans[0] if plans else None)
-    done = done_in(said, run.edits.all())
+    cited = {path for path, _ in cited_in(said)}
+    done = done_in(said, run.edits.all(), cited_files({run.pk: cited})[run.pk] if cited else {})
     hits = {hit.symbol: hit for hit in looked.code_hits.defer("text", "short")} if looked else {}
     items = [Item.from_json(item) for item in (first.body["items"] if first else []) if item["section"] == "code"]
     cards = [(item, hit) for item in items if (hit := hits.get(item.values.get("symbol", -1)))]

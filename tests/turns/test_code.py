@@ -198,6 +198,28 @@ async def test_what_is_referred_to_in_two_turns_stays_in_the_next_prompts_for_a_
     assert (await read(verify, "--plan-again", "--retrieve-again"))["status"] == 0
 
 
+async def test_lines_that_are_cited_below_the_name_of_the_folder_count_as_cited(
+    stage: Stage, provider: FakeProvider, shop: Workspace, root: Path, as_alice: Client
+) -> None:
+    # A folder within of the same name: there the path is meant as it is written.
+    (root / "shop").mkdir()
+    (root / "shop" / "cart.py").write_text("x = 1\n")
+    await write(worker.index, shop)
+    provider.script = [*[Reply("See [shop/money.py:9-11] and [shop/cart.py:1].")] * 2, Reply("Yes.")]
+    await stage.ask("What does money.convert do?")
+    first = await read(lambda: json.loads(next(line for chunk in lines_of(stage.session) for line in chunk)))
+    used = {card["symbol"]: card["used"] for card in first["shown"]}
+    assert used["money.convert"] == ["cited"]
+    assert first["missed"] == ["shop/cart.py:1"]
+    # Twice referred to, it stays.
+    await stage.ask("And who calls money.convert?")
+    await stage.ask("Good morning.")
+    assert "function money.convert" in provider.requests[-1]["messages"][-1]["content"]
+    page = reverse("code_pins", args=[stage.session.pk])
+    assert "Turns 1 and 2 referred to it." in (await read(as_alice.get, page)).text
+    assert (await read(verify, "--plan-again", "--retrieve-again"))["status"] == 0
+
+
 async def compared(provider: FakeProvider, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     """By meaning, with vectors of all that is there, and without the runner's background, whose requests would come in
     between."""

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
 from uuid import UUID
 
 from efforts.domain.effort.states import RunState
 from efforts.domain.text.canonical import json_object
 from efforts.domain.text.citations import code_citations_in
 from efforts.log.timelines import branch_turns
-from efforts.models import Branch, Message
+from efforts.models import Branch, Message, RetrievalSet
+from efforts.standins.coding import STRATEGY
 from workspaces.domain.activation import Kept, Signals, kept
 from workspaces.domain.outcomes import Done, Place, Use, overlap, uses_of, words_of
 from workspaces.domain.states import EditState, SymbolKind
-from workspaces.models import CodeHit, ProposedEdit
+from workspaces.models import CodeHit, File, ProposedEdit, Snapshot
 
 # Turns that are looked back at: activation halves with each, so that nothing older counts.
 LOOKED_BACK = 12
@@ -22,11 +24,50 @@ LOOKED_BACK = 12
 Key = tuple[str, str]
 
 
-def done_in(said: Iterable[Message], edits: Iterable[ProposedEdit]) -> Done:
-    """`said`: of one attempt at a turn."""
+class Cited(NamedTuple):
+    """A file that a reply cites: where it is known, as it was then, and how many lines it had."""
+
+    snapshot: Snapshot
+    path: str
+    lines: int
+
+
+def cited_files(
+    paths: Mapping[UUID | None, Collection[str]], now: Snapshot | None = None
+) -> dict[UUID | None, dict[str, Cited]]:
+    """Of what each run cites that which is there, by its path as it is written, which may begin with the name of the
+    folder itself. A run is answered by the snapshot that it looked into, else by `now`."""
+    looked = RetrievalSet.objects.filter(run__in=paths, strategy__startswith=STRATEGY).order_by("created_at", "pk")
+    pks: dict[UUID | None, int] = {row.run_id: row.params["code_snapshot"] for row in looked}
+    snapshots = Snapshot.objects.select_related("workspace").in_bulk(pks.values())
+    of = {run: snapshots.get(pks.get(run, 0), now) for run in paths}
+    # Most runs looked into the same one, which is asked once for all of them.
+    wanted = defaultdict[Snapshot, set[str]](set)
+    for run, snapshot in of.items():
+        if snapshot:
+            wanted[snapshot].update(paths[run])
+    there = {snapshot: files_there(snapshot, several) for snapshot, several in wanted.items()}
+    return {run: there[snapshot] if snapshot else {} for run, snapshot in of.items()}
+
+
+def files_there(snapshot: Snapshot, paths: Collection[str]) -> dict[str, Cited]:
+    within = {path: path.removeprefix(f"{snapshot.workspace.name}/") for path in paths}
+    named = File.objects.filter(snapshot.standing, path__in={*within, *within.values()})
+    lines = dict(named.values_list("path", "lines"))
+    found = {path: path if path in lines else short for path, short in within.items()}
+    return {path: Cited(snapshot, where, lines[where]) for path, where in found.items() if where in lines}
+
+
+def cited_in(said: Iterable[Message]) -> list[tuple[str, int]]:
+    texts = [row.text for row in said if row.role == Message.Role.ASSISTANT]
+    return [(path, line) for text in texts for _, path, line in code_citations_in(text)]
+
+
+def done_in(said: Iterable[Message], edits: Iterable[ProposedEdit], files: Mapping[str, Cited]) -> Done:
+    """`said`: of one attempt at a turn; `files`: that it cites."""
     said = list(said)
     texts = [row.text for row in said if row.role == Message.Role.ASSISTANT]
-    cited = [(path, line, line) for text in texts for _, path, line in code_citations_in(text)]
+    cited = [(files[path].path if path in files else path, line, line) for path, line in cited_in(said)]
     results = [row for row in said if row.role == Message.Role.TOOL and row.tool_name == "read_span"]
     read = [place for row in results if (place := span_of(row.text))]
     edited = [place for edit in edits for place in places_of(edit)]
@@ -75,9 +116,11 @@ def signals_in(turns: Sequence[tuple[int, UUID]]) -> dict[Key, dict[int, Signals
     named = CodeHit.objects.filter(retrieval__run__in=runs).exclude(kind=SymbolKind.SECTION)
     for hit in named.select_related("retrieval").only(*fields):
         hits[hit.retrieval.run_id].append(hit)
+    cited: dict[UUID | None, set[str]] = {run: {path for path, _ in cited_in(said[run])} for run in runs}
+    files = cited_files(cited) if any(cited.values()) else {}
     found: dict[Key, dict[int, Signals]] = defaultdict(dict)
     for number, run in turns:
-        done, failed = done_in(said[run], edits[run]), set(failed_about(said[run]))
+        done, failed = done_in(said[run], edits[run], files.get(run, {})), set(failed_about(said[run]))
         refused = [place for edit in edits[run] if edit.state == EditState.REJECTED for place in places_of(edit)]
         for hit in hits[run]:
             uses = uses_of(hit.qualified.rpartition(".")[2], (hit.path, hit.first_line, hit.last_line), done)
