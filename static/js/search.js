@@ -12,6 +12,13 @@ function open() {
 
 if (opener) bind("Anywhere", "Mod+k", "Search and go to", open);
 
+// What is found while one types is found again on the way back to it.
+document.body.addEventListener("htmx:afterRequest", ({ detail }) => {
+  if (detail.successful && detail.elt.matches("form[role=search]:not(.search-box)")) {
+    history.replaceState(null, "", detail.pathInfo.finalRequestPath);
+  }
+});
+
 const MOVES = { ArrowDown: 1, ArrowUp: -1 };
 
 document.getElementById("dialog").addEventListener("keydown", (event) => {

@@ -219,6 +219,29 @@ def test_without_a_model_the_lines_are_quoted_and_a_person_runs_the_tests(unaide
     expect(second).to_contain_text("the answer cites its lines")
 
 
+def test_a_person_finds_code_by_words_or_a_name_and_the_way_back_leads_to_what_was_found(
+    unaided: Visitor, shop: Path
+) -> None:
+    page = unaided.page(width=PHONE, theme="dark")
+    attach(page, shop)
+    page.get_by_role("link", name="Files and symbols").click()
+    field = page.get_by_role("searchbox", name="Search code and files")
+    field.fill("add_tax")
+    found = page.locator("#code-found .found a")
+    expect(found.first).to_have_text("shop.tax.add_tax")
+    assert page.locator(".page").evaluate("node => node.scrollWidth <= node.clientWidth")
+    field.press("Tab")
+    page.keyboard.press("Tab")
+    expect(found.first).to_be_focused()
+    page.keyboard.press("Enter")
+    expect(page.locator("#L4")).to_contain_text("def add_tax")
+    page.go_back()
+    expect(field).to_have_value("add_tax")
+    expect(found.first).to_have_text("shop.tax.add_tax")
+    field.fill("nowhere at all")
+    expect(page.get_by_text("No name and no text has “nowhere at all”.")).to_be_visible()
+
+
 PATIENT = "import signal\nfor number in range(60):\n    print('step', number, flush=True)\nsignal.pause()\n"
 LAST_LINE_IS_SEEN = """pre => {
   const end = document.createRange();

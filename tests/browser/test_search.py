@@ -250,6 +250,12 @@ def test_the_search_page_finds_filters_and_teaches_and_leads_into_panels(
     page.goto("/search/")
     expect(page.locator("#q")).to_be_focused()
     album.take(page, "empty")
+    page.keyboard.type(MARK)
+    page.locator(".hit .place").first.click()
+    is_live(page)
+    page.go_back()
+    expect(page.locator("#q")).to_have_value(MARK)
+    expect(page.locator(".hit mark").first).to_have_text(MARK)
 
 
 def efforts_and_rules_open_in_their_panels(guest: Visitor, address: str) -> None:

@@ -28,6 +28,7 @@ from efforts.domain.prompt.items import (
     YOUR_MESSAGE,
 )
 from tests.house import earlier
+from workspaces.domain.states import SymbolKind
 
 ROOT = Path(__file__).resolve().parents[2]
 CALLS = {"_", "gettext", "gettext_lazy", "gettext_noop"}
@@ -386,6 +387,9 @@ LABELS = (
         f"{title.lower()} {{tokens}}"
         for title in (SYSTEM_TITLE, RULES, INSTRUCTIONS, INSTRUCTIONS_HERE, YOUR_MESSAGE, TOOLS_USED)
     ),
+    # Kinds of symbols, and what a section without a heading is called.
+    *SymbolKind,
+    "lines {first}-{last}",
     # What came of edits and commands.
     "Waits for you",
     "Written",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from io import BytesIO
 from pathlib import Path
@@ -22,6 +23,8 @@ from tests.workspaces.test_attaching import zipped
 from workspaces.actions import detach
 from workspaces.domain.states import WorkspaceState
 from workspaces.models import Workspace
+
+HTMX = {"HX-Request": "true"}
 
 
 @pytest.fixture
@@ -133,6 +136,56 @@ def test_files_are_found_by_their_path(as_alice: Client, shop: Workspace) -> Non
     assert "notes" not in shown
 
 
+def found_by(client: Client, workspace: Workspace, query: str) -> list[tuple[str, str]]:
+    """What the page says of it, line by line, without and with JavaScript: name and place with the line."""
+    address = reverse("workspace", args=[workspace.pk])
+    row = re.compile(r'<li><a class="mono" href="([^"]*)">([^<]*)</a><span[^>]*>([^<]*)</span><code[^>]*>(.*?)</code>')
+    page, part = (row.findall(client.get(address, {"q": query}, headers=how).text) for how in ({}, HTMX))
+    assert page == part
+    for where, _, place, _ in page:
+        path, _, line = where.partition("#")
+        assert f'id="{line}"' in client.get(path).text
+        assert place.endswith(f":{line.removeprefix('L')}")
+    return [(f"{place} {name}", line) for _, name, place, line in page]
+
+
+def test_a_name_is_found_where_it_is_defined_and_then_where_it_is_used(
+    as_alice: Client, shop: Workspace, root: Path
+) -> None:
+    write(root, uses_py="from shop.cart import total\n\n\ndef twice():\n    return total() + total() + total()\n")
+    indexed(shop)
+    (defined, line), *others = found_by(as_alice, shop, "total")
+    assert (defined, line) == ("function · shop/cart.py:1 shop.cart.total", "def total():")
+    assert ("function · uses.py:5 uses.twice", "return total() + total() + total()") in others
+    assert found_by(as_alice, shop, "shop.cart.total")[0][0] == defined
+
+
+def test_words_are_found_in_a_file_that_defines_nothing(as_alice: Client, shop: Workspace, root: Path) -> None:
+    (root / "notes.txt").write_text("Nothing here.\n" * 70 + "Refunds are <paid> within days.\n")
+    indexed(shop)
+    ((name, line),) = found_by(as_alice, shop, "paid refund")
+    assert name == "section · notes.txt:71 notes.txt#lines 61-71"
+    assert line == "Refunds are &lt;paid&gt; within days."
+
+
+@pytest.mark.parametrize("query", ["zebra", "+", "the", "x" * 3_000])
+def test_where_nothing_is_found_the_page_says_so(as_alice: Client, shop: Workspace, query: str) -> None:
+    assert found_by(as_alice, shop, query) == []
+    shown = as_alice.get(reverse("workspace", args=[shop.pk]), {"q": query}).text
+    assert "No name and no text has “" in shown
+    assert "No path contains “" in shown
+
+
+def test_what_is_not_indexed_yet_is_said_where_code_is_looked_for(as_alice: Client, shop: Workspace) -> None:
+    page = reverse("workspace", args=[shop.pk])
+    assert "not indexed yet" not in as_alice.get(page, {"q": "total"}).text
+    shop.snapshots.update(stage="symbols")
+    shop.files.filter(path="notes_txt").update(indexed=False)
+    shown = as_alice.get(page, {"q": "total"}).text
+    assert "1 file is not indexed yet, so its code is not found." in shown
+    assert "shop.cart.total" in shown
+
+
 def test_what_no_database_takes_is_answered_in_words(as_alice: Client, shop: Workspace, session: Session) -> None:
     assert as_alice.get(reverse("workspace", args=[shop.pk]), {"q": "cart\x00"}).status_code == 200
     pins = reverse("code_pins", args=[session.pk])
@@ -151,6 +204,26 @@ def test_a_file_is_shown_by_lines_as_it_was(as_alice: Client, shop: Workspace, r
     later = as_alice.get(address).text
     assert "has changed since" in later
     assert "total" in later
+
+
+def test_kinds_are_said_in_the_readers_language_and_names_of_code_never(
+    as_alice: Client, shop: Workspace, root: Path
+) -> None:
+    write(root, states_py="def running():\n    return 1\n")
+    indexed(shop)
+    german = {"accept-language": "de"}
+    shown = as_alice.get(reverse("source", args=[shop.pk, 2, "states.py"]), headers=german).text
+    assert (">running</a>" in shown, "Funktion ·" in shown) == (True, True)
+    assert ">Zeilen 1-1</a>" in as_alice.get(reverse("source", args=[shop.pk, 2, "notes_txt"]), headers=german).text
+
+
+def test_the_page_of_a_folder_leads_to_the_conversations_that_have_it(
+    as_alice: Client, shop: Workspace, session: Session, alice: User
+) -> None:
+    page, code = (reverse(name, args=[pk]) for name, pk in (("workspace", shop.pk), ("code", session.pk)))
+    assert f'href="{code}">Work on the shop</a>' in as_alice.get(page).text
+    detach(session, actor=alice)
+    assert "Attached to" not in as_alice.get(page).text
 
 
 @pytest.mark.parametrize(
@@ -190,7 +263,7 @@ def test_nothing_is_pinned_from_a_file_that_has_changed_or_that_no_conversation_
 
 @pytest.mark.parametrize("name", ["workspace", "workspace_progress"])
 def test_nobody_else_sees_that_there_is_anything(as_bob: Client, shop: Workspace, session: Session, name: str) -> None:
-    assert as_bob.get(reverse(name, args=[shop.pk])).status_code == 404
+    assert as_bob.get(reverse(name, args=[shop.pk]), {"q": "total"}).status_code == 404
     assert as_bob.get(reverse("source", args=[shop.pk, 1, "shop/cart.py"])).status_code == 404
     assert as_bob.post(reverse("workspace_index", args=[shop.pk])).status_code == 404
     assert as_bob.post(reverse("code", args=[session.pk]), {"path": "shop"}).status_code == 404

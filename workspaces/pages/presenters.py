@@ -103,6 +103,10 @@ class WorkspaceView:
         return self.workspace.kind == SourceKind.ARCHIVE
 
     @property
+    def attached_to(self) -> Sequence[Session]:
+        return pinned_in(self.workspace)
+
+    @property
     def percent(self) -> int:
         return 100 * self.workspace.done // self.workspace.total if self.workspace.total else 0
 

@@ -32,6 +32,7 @@ from workspaces.pages.edits import edit_view
 from workspaces.pages.outcomes import outcomes_view
 from workspaces.pages.pins import code_pins_view
 from workspaces.pages.presenters import WorkspaceView, files_of, source_of, workspace_view
+from workspaces.pages.searching import search_view
 
 LISTED = 300
 
@@ -253,7 +254,8 @@ def command_shown(request: OwnRequest, session: Session, row: CommandRun, error:
 def workspace(request: OwnRequest, workspace_id: UUID) -> HttpResponse:
     view = owned(request, workspace_id)
     query = request.GET.get("q", "").replace("\x00", " ").strip()
-    context = {"view": view, "query": query, "files": files_of(view, query, LISTED), "most": LISTED}
+    search = search_view(view.snapshot, query)
+    context = {"view": view, "query": query, "search": search, "files": files_of(view, query, LISTED), "most": LISTED}
     if request.htmx:
         return part(request, "workspaces/files.html", context)
     return page(request, "workspaces/page.html", context)

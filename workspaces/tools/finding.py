@@ -8,7 +8,7 @@ from django.db.models import Q
 
 from efforts.domain.effort.states import Trigger
 from efforts.tools.base import ToolContext, ToolError
-from workspaces.domain.states import SymbolKind
+from workspaces.domain.states import Stage, SymbolKind
 from workspaces.models import Snapshot, Symbol
 from workspaces.retrieval.cards import counts_of, place_of
 from workspaces.retrieval.naming import resolver_of
@@ -93,9 +93,14 @@ def named(snapshot: Snapshot, name: str) -> list[Symbol]:
     return found or list(rows.filter(file__path=name, parent=None).order_by("pk")[:1])
 
 
+def unindexed(snapshot: Snapshot) -> int:
+    """Files whose symbols are not known yet."""
+    if snapshot.stage == Stage.COMPLETE:
+        return 0
+    return snapshot.workspace.files.filter(snapshot.standing, indexed=False).count()
+
+
 def progress(snapshot: Snapshot) -> dict[str, Any]:
     """What a model should know while the index is being made."""
-    left = (
-        snapshot.workspace.files.filter(snapshot.standing, indexed=False).count() if snapshot.stage != "complete" else 0
-    )
+    left = unindexed(snapshot)
     return {"note": f"Files that are not indexed yet: {left}. read_span reads them."} if left else {}
