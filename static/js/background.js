@@ -65,6 +65,10 @@ if (list && inSight) {
     see();
     if (inSight.value) read();
   });
+  // As long as it was: who has gone down in it stays there.
+  list.addEventListener("htmx:configRequest", ({ detail: { elt, parameters } }) => {
+    if (elt === list) parameters.shown = list.querySelectorAll("li[data-session]").length;
+  });
   list.addEventListener("htmx:afterSettle", look);
   // Where there was no answer, it is asked for again.
   list.addEventListener("htmx:afterRequest", wait);

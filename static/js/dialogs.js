@@ -56,15 +56,24 @@ function shut(menu) {
   if (menu.contains(document.activeElement)) menu.querySelector("summary").focus({ preventScroll: true });
   menu.open = false;
 }
-// Where there is no room below it, a menu opens upwards.
+// Where there is no room below it, a menu opens upwards. One that is fixed is told where its button is: where it would
+// stand by itself is not moved by what scrolls.
 document.addEventListener(
   "toggle",
   ({ target }) => {
     if (!target.matches?.(".menu")) return;
     const sheet = target.querySelector(":scope > .sheet");
     sheet.classList.remove("above");
+    sheet.style.setProperty("--below", `${target.getBoundingClientRect().bottom}px`);
     const lowest = target.closest(".scroller")?.getBoundingClientRect().bottom ?? window.innerHeight;
     sheet.classList.toggle("above", target.open && sheet.getBoundingClientRect().bottom > lowest);
+  },
+  true,
+);
+document.addEventListener(
+  "scroll",
+  ({ target }) => {
+    for (const menu of document.querySelectorAll("#conversations .menu[open]")) if (target.contains(menu)) shut(menu);
   },
   true,
 );

@@ -3,6 +3,8 @@
 
 import { fit } from "./field.js";
 import { receive } from "./drops.js";
+import { showTab } from "./app.js";
+import { named } from "./arrive.js";
 import { bind, enterSends } from "./keys.js";
 import * as store from "./store.js";
 import { worded } from "./words.js";
@@ -69,3 +71,10 @@ bind("Composer", "Shift+Enter", "New line");
 bind("Composer", "Mod+Enter", "Send", send, "#first textarea");
 bind("Outside text fields", "c", "Write", () => field.focus());
 show();
+
+// Who deleted a conversation on its own page is led to its Undo.
+const undo = document.getElementById(named());
+if (undo?.closest(".deleted")) {
+  showTab("side");
+  undo.focus();
+}

@@ -187,7 +187,11 @@ SAID_BY_SCRIPTS = ("was not added", "was not removed", "what this conversation s
 
 def of_modules() -> Iterator[Text]:
     """Every text that is no docstring; of an f-string all that it may come to."""
-    for name in ("efforts/models/session.py", "efforts/templatetags/look.py"):
+    for name in (
+        "efforts/models/session.py",
+        "efforts/pages/presenters/conversations.py",
+        "efforts/templatetags/look.py",
+    ):
         yield from of_call((ROOT / name).read_text())
     for path in sorted({path for pattern in SAID for path in ROOT.glob(pattern)}):
         if str(path.relative_to(ROOT)) not in NOT_SAID:

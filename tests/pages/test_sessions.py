@@ -11,7 +11,8 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.utils import timezone
+from django.utils import timezone, translation
+from django.utils.formats import date_format
 
 from efforts import actions
 from efforts.context.planning import chosen_settings
@@ -104,10 +105,12 @@ def test_a_deleted_conversation_is_out_of_sight_at_once_and_can_be_brought_back(
     assert "10 seconds to undo" in as_alice.get(address("delete/"), headers=HTMX).content.decode()
     here = {**HTMX, "HX-Current-URL": f"http://testserver{address()}"}
     answer = as_alice.post(address("delete/"), headers=here)
-    assert (answer.status_code, answer.headers["HX-Redirect"]) == (204, "/")
+    undo = f"menu-{session.pk}"
+    assert (answer.status_code, answer.headers["HX-Redirect"]) == (204, f"/#{undo}")
     assert as_alice.get(address()).status_code == 404
     start = as_alice.get("/").content.decode()
     assert address("undelete/") in start
+    assert f'id="{undo}"' in start
     assert f'href="{address()}"' not in start
     assert as_bob.post(address("undelete/")).status_code == 404
     assert as_alice.post(address("undelete/")).status_code == 302
@@ -115,12 +118,13 @@ def test_a_deleted_conversation_is_out_of_sight_at_once_and_can_be_brought_back(
     assert as_alice.post(address("undelete/")).status_code == 404
 
 
-@pytest.mark.parametrize(("page", "goes"), [("/", True), ("/settings/", False)])
+@pytest.mark.parametrize(("page", "goes"), [("/#menu-{}", True), ("/", False), ("/settings/", False)])
 def test_who_was_sent_away_by_a_deletion_comes_back_with_its_undo(
     page: str, goes: bool, as_alice: Client, session: Session, address: Address
 ) -> None:
     as_alice.post(address("delete/"))
-    answer = as_alice.post(address("undelete/"), headers={**HTMX, "HX-Current-URL": f"http://testserver{page}"})
+    here = {**HTMX, "HX-Current-URL": f"http://testserver{page.format(session.pk)}"}
+    answer = as_alice.post(address("undelete/"), headers=here)
     assert answer.headers.get("HX-Redirect", "") == (address() if goes else "")
     assert "conversations" in answer.headers["HX-Trigger"]
 
@@ -185,11 +189,54 @@ def test_conversations_stand_by_day_under_favourites_and_folders(as_alice: Clien
     assert "Favourites" not in groups_in(as_alice.get("/conversations/", headers=HTMX).content.decode())
 
 
+def test_days_have_names_in_the_readers_language(as_alice: Client, alice: User) -> None:
+    for days in (5, 20, 400):
+        made = actions.create_session(alice, title="Talk")
+        Session.objects.filter(pk=made.pk).update(last_activity_at=timezone.now() - timedelta(days))
+    page = as_alice.get("/conversations/", headers={**HTMX, "Accept-Language": "de"}).content.decode()
+    with translation.override("de"):
+        old = date_format(timezone.localdate(timezone.now() - timedelta(days=400)), "F Y")
+    assert list(groups_in(page)) == ["Letzte 7 Tage", "Letzte 30 Tage", old]
+
+
+def test_a_heading_stands_once_however_many_parts_its_conversations_come_in(as_alice: Client, alice: User) -> None:
+    days = [*[3] * (PAGE + 5), *[20] * (PAGE - 5), *[25] * 5]
+    moments = [timezone.now() - timedelta(days=count, minutes=place) for place, count in enumerate(days)]
+    made = Session.objects.bulk_create([Session(owner=alice) for _ in moments])
+    for session, moment in zip(made, moments, strict=True):
+        Session.objects.filter(pk=session.pk).update(last_activity_at=moment)
+    pages = [as_alice.get(f"/conversations/?start={start}", headers=HTMX).content.decode() for start in (0, 60, 120)]
+    headings = [re.findall(r'<h3 class="heading">(.*?)</h3>', page) for page in pages]
+    assert headings == [["Last 7 days"], ["Last 30 days"], []]
+
+
+def test_a_list_that_is_read_again_is_as_long_as_it_was(as_alice: Client, alice: User) -> None:
+    Session.objects.bulk_create([Session(owner=alice, title=f"Talk {number}") for number in range(2 * PAGE + 5)])
+    page = as_alice.get(f"/conversations/?shown={PAGE + 9}", headers=HTMX).content.decode()
+    assert page.count("data-session=") == PAGE + 9
+    assert f"?start={PAGE + 9}" in page
+    assert as_alice.get("/conversations/?shown=1", headers=HTMX).content.decode().count("data-session=") == PAGE
+
+
+def test_favourites_are_as_many_as_there_are(as_alice: Client, alice: User) -> None:
+    Session.objects.bulk_create([Session(owner=alice, is_favourite=number < PAGE + 2) for number in range(PAGE + 9)])
+    pages = [as_alice.get(f"/conversations/?start={start}", headers=HTMX).content.decode() for start in (0, PAGE)]
+    assert [page.count("data-session=") for page in pages] == [PAGE, 9]
+    assert [re.findall(r'<h3 class="heading">(.*?)</h3>', page) for page in pages] == [["Favourites"], ["Today"]]
+
+
+def test_namesakes_say_when_they_began_however_far_apart_they_stand(as_alice: Client, alice: User) -> None:
+    titles = ["Sailing", *(f"Talk {number}" for number in range(PAGE)), "Sailing"]
+    Session.objects.bulk_create([Session(owner=alice, title=title) for title in titles])
+    pages = [as_alice.get(f"/conversations/?start={start}", headers=HTMX).content.decode() for start in (0, PAGE)]
+    assert [page.count(">started ") for page in pages] == [1, 1]
+
+
 def test_a_long_list_comes_in_parts_each_conversation_once(as_alice: Client, alice: User) -> None:
     Session.objects.bulk_create([Session(owner=alice, title=f"Talk {number}") for number in range(2 * PAGE + 5)])
     actions.set_favourite(Session.objects.get(title="Talk 3"), on=True, actor=alice)
     pages = [as_alice.get(f"/conversations/?start={start}", headers=HTMX).content.decode() for start in (0, 60, 120)]
-    titles = [title for page in pages for titles in groups_in(page).values() for title in titles]
+    titles = [title for page in pages for title in re.findall(r'<a href="/s/[^>]*title="(.*?)"', page)]
     assert sorted(titles) == sorted(f"Talk {number}" for number in range(2 * PAGE + 5))
     assert ["Show older" in page for page in pages] == [True, True, False]
 

@@ -28,17 +28,22 @@ def conversations(request: OwnRequest) -> HttpResponse:
     if current and request.GET.get("in_sight") == "1":
         for session in Session.objects.owned_by(request.user).filter(pk=current):
             actions.see_session(session)
-    start = request.GET.get("start", "")
     asked = Asked(
         query=request.GET.get("q", "").strip(),
         folder=request.GET.get("folder", ""),
         archived=request.GET.get("archived") == "1",
-        start=int(start) if start.isdecimal() and len(start) < 10 else 0,
+        start=number_in(request, "start"),
+        shown=number_in(request, "shown"),
         current=current,
     )
     context = {"conversations": conversation_list(request.user, asked)}
     rows = "sessions/rows.html" if asked.start else "sessions/list.html"
     return part_or_page(request, rows, "sessions/page.html", context)
+
+
+def number_in(request: OwnRequest, name: str) -> int:
+    text = request.GET.get(name, "")
+    return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
 def current_session(request: OwnRequest) -> UUID | None:
@@ -91,8 +96,8 @@ def delete(request: OwnRequest, session_id: UUID) -> HttpResponse:
     if not request.htmx:
         return redirect("start")
     # Deleted from its own page, that page has to go; from elsewhere only its place in the list.
-    if str(session_id) in (request.htmx.current_url_abs_path or ""):
-        return done(go_to=reverse("start"))
+    if session.get_absolute_url() in (request.htmx.current_url_abs_path or ""):
+        return done(go_to=undo_address(session))
     return done("closeDialog", "conversations")
 
 
@@ -107,8 +112,13 @@ def undelete(request: OwnRequest, session_id: UUID) -> HttpResponse:
     if not request.htmx:
         return redirect(address)
     # Its own page went with it; who was elsewhere stays there.
-    at_start = request.htmx.current_url_abs_path == reverse("start")
-    return done("conversations", go_to=address if at_start else "")
+    went_with_it = request.htmx.current_url_abs_path == undo_address(session)
+    return done("conversations", go_to=address if went_with_it else "")
+
+
+def undo_address(session: Session) -> str:
+    """Where who deleted a conversation on its own page can bring it back."""
+    return f"{reverse('start')}#menu-{session.pk}"
 
 
 @form_view
