@@ -82,7 +82,8 @@ def word_of_effort(state: EffortState, seen: Mapping[str, Seen]) -> Word | None:
         case SummaryState.ROLLED_BACK:
             return Word.ROLLED_BACK
         case SummaryState.FAILED:
-            return Word.BLOCKED
+            # Where no draft was made, nothing was found wrong with one.
+            return Word.BLOCKED if state.artifact else Word.WAITS
     return None
 
 

@@ -20,7 +20,8 @@ function leadTo(node, hash) {
 for (const node of [dialog, drawer]) {
   let opener = "";
   document.body.addEventListener("htmx:beforeRequest", ({ detail }) => {
-    if (detail.target === node && !node.open) opener = detail.elt.id;
+    // A key leaves the focus where it is, and what it pressed is elsewhere.
+    if (detail.target === node && !node.open) opener = document.activeElement.id || detail.elt.id;
   });
   document.body.addEventListener("htmx:afterSwap", ({ detail }) => {
     if (detail.target === node) open(node);

@@ -369,6 +369,8 @@ document.body.addEventListener("htmx:beforeSwap", ({ detail: { target } }) => {
   if (target.id === "claims") place = claims().indexOf(claim());
 });
 document.body.addEventListener("htmx:afterSwap", ({ target: swapped, detail: { target, requestConfig } }) => {
+  // What somebody does in the drawer beside it leaves the focus there.
+  if (target.id === "claims" && requestConfig.triggeringEvent?.type === "claims") return choose(claim());
   if (target.id === "claims") return showList(requestConfig.verb === "post");
   if (!target.matches?.(".claim")) return;
   const row = document.getElementById(target.id);

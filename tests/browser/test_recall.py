@@ -31,7 +31,7 @@ def has_talked(page: Page) -> int:
     page.get_by_label("Context mode").select_option("light")
     page.locator("#dialog").get_by_role("button", name="Save").click()
     expect(page.locator("#dialog")).not_to_be_visible()
-    expect(page.locator("#context-mode")).to_contain_text("Recall: Light")
+    expect(page.locator("#context-mode")).to_contain_text("Context mode: Light")
     for number, text in enumerate(SINCE, 2):
         say(page, text)
         is_in_state(page, number, "completed")
@@ -83,7 +83,7 @@ def test_an_early_fact_comes_back_by_itself_and_says_why_and_not_with_the_mode_o
     # Of the last turn it is said, and not of one for which something was recalled.
     page.keyboard.press("Alt+i")
     expect(page.locator("#drawer-title")).to_contain_text(f"Plan of turn {further}")
-    expect(page.locator("#outcome")).to_contain_text("Recall was off for this message")
+    expect(page.locator("#outcome")).to_contain_text("The context mode was Off for this message")
     page.keyboard.press("Escape")
     the_mode_is_chosen_for_this_conversation_alone(page)
 
@@ -94,7 +94,7 @@ def a_key_changes_the_mode(page: Page) -> None:
     for mode in ("Heavy", "Off", "Light", "Heavy", "Off"):
         told = told_of[mode]
         page.keyboard.press("Alt+m")
-        expect(page.locator("#context-mode")).to_contain_text(f"Recall: {mode}")
+        expect(page.locator("#context-mode")).to_contain_text(f"Context mode: {mode}")
         expect(page.locator("#says")).to_contain_text(f"Context mode {mode}: {told}")
         expect(page.locator("#text")).to_be_focused()
         expect(page.locator("#shortly")).to_contain_text(f"Context mode {mode}: {told}")
@@ -104,13 +104,13 @@ def the_mode_is_chosen_for_this_conversation_alone(page: Page) -> None:
     """In its menu, which says what each adds. The keys are named in their sheet."""
     chip = page.locator("#context-mode")
     chip.click()
-    expect(chip).to_contain_text("Recall: Off")
+    expect(chip).to_contain_text("Context mode: Off")
     modes = page.locator("#modes button")
     expect(modes).to_have_count(3)
     expect(modes.nth(0)).to_contain_text("Adds nothing from earlier")
     expect(page.locator("#modes button[aria-pressed=true]")).to_contain_text("Off")
     modes.nth(2).click()
-    expect(chip).to_contain_text("Recall: Heavy")
+    expect(chip).to_contain_text("Context mode: Heavy")
     expect(modes.nth(2)).to_be_hidden()
     expect(chip).to_be_focused()
     page.keyboard.press("Escape")
@@ -118,4 +118,4 @@ def the_mode_is_chosen_for_this_conversation_alone(page: Page) -> None:
     expect(page.locator("#dialog")).to_contain_text("Context mode: off, light, heavy")
     expect(page.locator("#dialog")).to_contain_text("What was recalled for the turn, and why")
     begin(page, "Another conversation")
-    expect(chip).to_contain_text("Recall: Light")
+    expect(chip).to_contain_text("Context mode: Light")

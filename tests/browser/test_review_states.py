@@ -369,10 +369,13 @@ def test_what_a_checker_doubts_is_decided_by_its_key_or_set_aside_and_put_back(
     expect(drawer).to_contain_text("“It is only worded badly.”")
     expect(page.locator("#gate-D .state")).to_have_text("pass")
     expect(page.locator("#gate-D")).to_have_count(1)
+    expect(page.locator("#claim-1")).to_contain_text("set aside the doubt of")
+    expect(page.locator("#show-doubted")).to_have_count(0)
     clean_in_every_width(page, album, "set-aside")
     page.keyboard.press("Enter")
     expect(opener).to_be_focused()
     expect(page.locator("#gate-D .state")).to_have_text("fail")
+    expect(page.locator("#show-doubted")).to_have_count(1)
     page.keyboard.press("Escape")
     expect(page.locator("#claim-1")).to_be_focused()
 

@@ -55,7 +55,6 @@ from .worth import (
 CONCLUDED = f"--- Concluded effort: {SLUG} ---"
 EXCERPTS = "Excerpts, not a summary. "
 REPLACED = "The model sees excerpts instead of turns"
-NO_SUMMARY = "There is no summary, so its turns are sent in full."
 
 
 # What a model may do, and what is then said of it
@@ -104,7 +103,7 @@ CASES = {
     ),
     "the check is void": Case(
         lambda bench: setattr(bench.model, "asleep", True),
-        "Nobody has checked this summary. The check by fake-1 does not count. It found ",
+        "Nobody has checked this summary. The check by fake-1 does not count. It believed ",
     ),
     "its last three checks were void": Case(
         had_three_void_checks, "The last 3 checks by fake-1 proved nothing, so it is not asked."
@@ -312,8 +311,7 @@ def test_where_nothing_is_drafted_no_model_is_asked_and_the_log_stays(bench: Ben
         (
             CASES["no model drafts"],
             Via.MODEL,
-            f"There is no summary, so its turns are sent in full. {BY_THE_MODEL} "
-            "No model is set up to write summaries.",
+            f"There is no summary. {BY_THE_MODEL} No model is set up to write summaries.",
             "retry",
         ),
     ],
@@ -335,7 +333,7 @@ WORDS: list[tuple[str, Via, Word, str]] = [
     ("a gate fails", Via.MODEL, Word.BLOCKED, "fake-1, which wrote it"),
     ("the check is void", Via.CONTROL, Word.NOT_CHECKED, ""),
     ("the checker failed its exam", Via.MODEL, Word.NOT_CHECKED, ""),
-    ("the draft is cut twice", Via.MODEL, Word.BLOCKED, ""),
+    ("the draft is cut twice", Via.MODEL, Word.WAITS, ""),
     ("no model drafts", Via.CONTROL, Word.STANDS, ""),
 ]
 

@@ -250,7 +250,7 @@ def of_first(field: str, value: Any) -> Callable[[list[Any]], list[Any]]:
 
 
 UNBELIEVABLE: dict[str, tuple[str, Change, str]] = {
-    "finds everything true": ("half", everything("entailed"), "planted error"),
+    "finds everything true": ("half", everything("entailed"), "made wrong on purpose to test it."),
     "finds everything wrong": ("half", everything("contradicted"), "It doubted a sentence that stands in the log"),
     "finds nothing supported": ("half", everything("unsupported"), "It doubted a sentence that stands in the log"),
     "skips a claim": ("half", changed("verdicts", lambda all: all[1:]), "without an answer"),

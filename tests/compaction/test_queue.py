@@ -102,7 +102,7 @@ def test_what_is_due_is_running_and_its_old_draft_waits_no_more(room: Room, alic
     review.redraft(room.draft(), actor=alice)
     assert where(alice) == ["running"]
     (row,) = queue_of(alice, Tab.RUNNING).rows
-    assert (row.title, row.doing, row.first, row.last) == (SLUG, "Waiting to be written", 1, 3)
+    assert (row.title, row.doing, row.first, row.last) == (SLUG, "Waiting to be prepared", 1, 3)
 
 
 def test_a_summary_of_what_is_open_again_waits_no_more(room: Room, alice: User) -> None:
@@ -151,7 +151,7 @@ def test_after_one_the_next_is_offered_and_after_the_last_the_first(alice: User,
 def test_the_page_shows_each_tab_with_a_word_for_what_comes_next(as_alice: Client) -> None:
     pages = {tab: as_alice.get(reverse("reviews"), {"tab": tab}).content.decode() for tab in Tab}
     assert "Nothing waits for you" in pages[Tab.NEEDS_ME]
-    assert "No summary is being written" in pages[Tab.RUNNING]
+    assert "No summary is being prepared" in pages[Tab.RUNNING]
     assert "Nothing is blocked" in pages[Tab.BLOCKED]
     assert "No summary is in use yet" in pages[Tab.ACCEPTED]
     assert "Nothing is here." in pages[Tab.ROLLED_BACK]

@@ -266,7 +266,7 @@ def test_a_check_of_a_persons_words_that_proves_nothing_says_so_and_changes_noth
     bench.model.asleep = True
     again = checked_again(made)
     assert again.state == "failed"
-    assert "planted" in again.why
+    assert "made wrong on purpose" in again.why
     assert Artifact.objects.get(pk=made.pk).state == "replaceable"
 
 
@@ -340,7 +340,7 @@ def test_who_has_read_the_claims_has_not_listed_what_must_not_be_lost(bench: Ben
     kept = verdict_of(judged(row), "C")
     assert (kept["outcome"], kept["says"]) == (
         "not judged",
-        "Not judged: nobody has listed what must not be lost; 1 of 1 on your list are kept.",
+        "Not judged: nobody has listed what must not be lost; 1 of 1 on the list of this conversation are kept.",
     )
     with pytest.raises(Refused) as error:
         accept(row, alice)

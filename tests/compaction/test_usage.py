@@ -66,7 +66,7 @@ def test_tokens_are_counted_by_purpose_with_checks_and_exams_for_today_and_for_7
     session = conversation(alice)
     now = timezone.now()
     checked(spent(session, 100), 20)
-    checked(spent(session, 50, ended="timeout"), 7, void="It found 2 planted errors to be true.")
+    checked(spent(session, 50, ended="timeout"), 7, void="It believed 2 claims made wrong on purpose to test it.")
     spent(session, 0, drafter="digest", model="")
     spent(session, 1_000, at=now - timedelta(days=6))
     spent(session, 10_000, Purpose.STAGE, at=now - timedelta(days=29))

@@ -29,6 +29,8 @@ CALLED_WRONG = (
 )
 RETENTION = (
     "Nothing to keep: no decision, open work or rule was listed for these turns.",
+    "Not judged: nobody has listed what must not be lost; {kept} of {most} on your list are kept.",
+    "{number} of {of} on your list",
     "Not judged: nobody has listed what must not be lost; of your list {kept} of {wanted} are kept.",
     "Lost: {missing}. Kept: {told}.",
     "Kept: {told}; inventory not proven.",
@@ -41,7 +43,11 @@ FADED = ("Excerpts stand for {effort} (not mentioned for {turns} turns)",)
 # Of a turn that failed.
 UNREACHED = ("No model answers at {base_url} ({error}).",)
 # A draft that waits keeps why with it.
-CHECKS = ("The check by {model} proves nothing. {why}",)
+CHECKS = (
+    "The check by {model} proves nothing. {why}",
+    "It found {missed} planted error to be true.",
+    "It found {missed} planted errors to be true.",
+)
 SOURCES = (
     "1 claim traced to their sentences, read by {by}.",
     "{number} claims traced to their sentences, read by {by}.",

@@ -539,11 +539,11 @@ def test_a_conclusion_gains_its_summary(as_alice: Client, work: Work, address: A
     state = actions.close_effort(work.place(), work.open("auth bug"))
     assert "Its summary will be written next." in shown(as_alice, address("turns/1/"))
     EffortState.objects.filter(pk=state.pk).update(summary=SummaryState.DRAFTING)
-    assert "Its summary is being written." in shown(as_alice, address("turns/1/"))
+    assert "Its summary is being prepared." in shown(as_alice, address("turns/1/"))
     work.stands(state, SUMMARY)
     part = shown(as_alice, address("turns/1/"))
     assert f"Summary: {SUMMARY}" in part
-    assert "being written" not in part
+    assert "being prepared" not in part
 
 
 def test_a_summary_that_waits_is_asked_about(as_alice: Client, work: Work, address: Address) -> None:
@@ -642,8 +642,10 @@ def test_a_summary_that_failed_says_why_and_can_be_retried(as_alice: Client, wor
     actions.close_effort(work.place(), slug)
     EffortState.objects.update(summary=SummaryState.FAILED, draft="The model sent nothing.")
     part = shown(as_alice, address("turns/1/"))
-    assert "There is no summary, so its turns are sent in full. The model sent nothing." in part
-    assert "Blocked</span>" in part
+    assert "There is no summary. The model sent nothing." in part
+    assert "Until you decide, its turns are sent in full. 20 turns after it was last mentioned, excerpts take" in part
+    assert "Waits for you</span>" in part
+    assert "Blocked" not in part
     assert f"efforts/{slug}/use-excerpts/" in part
     assert as_alice.post(address(f"efforts/{slug}/draft/"), headers=HTMX).status_code == 204
     assert work.state(slug).summary == SummaryState.DUE
@@ -747,7 +749,7 @@ def test_who_comes_back_after_an_hour_is_told_where_things_were_left(
     [
         (SummaryState.ROLLED_BACK, "Rolled back"),
         (SummaryState.WAITING, "Waits for you"),
-        (SummaryState.FAILED, "Blocked"),
+        (SummaryState.FAILED, "Waits for you"),
         (SummaryState.NONE, "Not summarised"),
     ],
 )

@@ -15,7 +15,7 @@ from compaction.models import Artifact, SetAside
 from compaction.standing.accepting import accept_compaction
 from efforts import actions
 from efforts.models import EffortState
-from tests.compaction.review import SLUG, STATES, Room, judged, room_of, verdict_of
+from tests.compaction.review import MODEL, SLUG, STATES, Room, judged, room_of, verdict_of
 from tests.efforts.talk import Talk
 from tests.fakes.provider import FakeProvider
 from tests.pages.conftest import HTMX
@@ -60,6 +60,34 @@ def test_a_finding_is_set_aside_with_a_reason_and_stays_in_sight(doubted: Doubte
     assert WHY not in panel
     assert ASKS[gate] in panel
     assert verdict_of(judged(row), gate)["outcome"] == "fail"
+
+
+@pytest.mark.parametrize("gate", OF_GATE)
+def test_a_claim_whose_doubt_was_set_aside_says_by_whom_and_is_doubted_no_more(
+    doubted: Doubted, as_alice: Client, gate: str
+) -> None:
+    row = doubted(gate)
+    page = as_alice.get(row.get_absolute_url()).content.decode()
+    assert 'id="show-doubted"' in page
+    assert f"{MODEL} doubts" in page
+    post(as_alice, row, finding_of(row, gate), reason=WHY)
+    page = as_alice.get(row.get_absolute_url()).content.decode()
+    assert 'id="show-doubted"' not in page
+    assert 'class="claim doubted' not in page
+    assert f"alice set aside the doubt of {MODEL}" in page
+    assert WHY in page
+    # The suggestion of a checker that doubts it is not to keep it.
+    assert page.count('data-suggested=""') == 1
+
+
+def test_of_two_doubts_the_top_counts_the_one_that_was_not_set_aside(room: Room, as_alice: Client) -> None:
+    room.model.doubts("Nightly backups to the second site", "contradicted", phrase="Nightly")
+    room.model.doubts("Move the old orders over", "contradicted", phrase="old")
+    row = STATES["reviewed"](room)
+    top = reverse("review_top", args=[row.pk])
+    assert "doubts 2 claims" in as_alice.get(top, headers=HTMX).content.decode()
+    post(as_alice, row, finding_of(row, "D"), reason=WHY)
+    assert "doubts 1 claim:" in as_alice.get(top, headers=HTMX).content.decode()
 
 
 def test_without_a_reason_the_form_says_what_to_do(doubted: Doubted, as_alice: Client) -> None:

@@ -87,8 +87,9 @@ def test_in_every_gate_sentences_are_found() -> None:
             "1 Befund wurde von Hand beiseitegelegt.",
         ),
         (
-            "Missing: 2 decisions, 1 to-do. Kept: 1 of 3 on your list; 2 of 4 in the list that a, b made of the log.",
-            "Es fehlt: 2 Entscheidungen, 1 Aufgabe. Behalten: 1 von 3 auf Ihrer Liste; "
+            "Missing: 2 decisions, 1 to-do. Kept: 1 of 3 on the list of this conversation; "
+            "2 of 4 in the list that a, b made of the log.",
+            "Es fehlt: 2 Entscheidungen, 1 Aufgabe. Behalten: 1 von 3 auf der Liste dieser Unterhaltung; "
             "2 von 4 auf der Liste, die a, b vom Protokoll gemacht hat.",
         ),
         (
@@ -113,8 +114,10 @@ def test_in_every_gate_sentences_are_found() -> None:
             "Tokens, höchstens 3.000 von 9.000. Kürzen.",
         ),
         (
-            "It found 2 planted errors to be true. It doubted a sentence that stands in the log as it was quoted.",
-            "Es hielt 2 versteckte Fehler für wahr. Es bezweifelte einen Satz, der genau so im Protokoll steht.",
+            "It believed 2 claims made wrong on purpose to test it. "
+            "It doubted a sentence that stands in the log as it was quoted.",
+            "Es glaubte 2 Aussagen, die zur Probe absichtlich falsch waren. "
+            "Es bezweifelte einen Satz, der genau so im Protokoll steht.",
         ),
         (
             "Nobody has checked this summary. Its answer was cut at its limit.",
@@ -123,6 +126,8 @@ def test_in_every_gate_sentences_are_found() -> None:
         # What was stored by earlier versions of the rules.
         ("Kept: your list 2 of 3; inventory not proven.", "Behalten: 2 von 3 auf Ihrer Liste; ob die Liste "
          "vollständig ist, wurde nicht getestet."),
+        ("It found 2 planted errors to be true.", "Es hielt 2 versteckte Fehler für wahr."),
+        ("Kept: 1 of 3 on your list.", "Behalten: 1 von 3 auf Ihrer Liste."),
         ("Lost: 1 decision, 2 open. Kept: the inventory of a 1 of 4.", "Verloren: 1 Entscheidung, 2 offen. Behalten: "
          "1 von 4 auf der Liste, die a vom Protokoll gemacht hat."),
         # Words of people stay as they are.

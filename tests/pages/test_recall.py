@@ -97,7 +97,7 @@ def test_the_plan_says_where_recall_was_off(as_alice: Client, scene: Scene, addr
     scene.session.refresh_from_db()
     stored = ContextPlan.objects.get(run=scene.ask(EARLY, "Noted.").run)
     page = as_alice.get(address(f"plans/{stored.pk}/")).content.decode()
-    said = "Recall was off for this message: no earlier passages were looked for."
+    said = "The context mode was Off for this message: no earlier passages were looked for."
     assert (said in page) == (mode == "off")
 
 
@@ -185,7 +185,7 @@ def test_the_chip_says_the_mode_and_changes_it_to_the_next(
     [button] = re.findall(r'<details class="menu up modes.*?</details>', page, re.DOTALL)
     assert re.findall(r'name="mode" value="(\w+)"', button) == ["off", "light", "heavy"]
     assert 'value="heavy" aria-pressed="false" data-next' in button
-    assert "Recall: Light" in button
+    assert "Context mode: Light" in button
     assert "adds the best earlier passages, in up to a fifth of the budget" in button
     for mode in ("heavy", "off", "light"):
         answer = as_alice.post(address("context-mode/"), {"mode": mode}, headers={"Accept": "application/json"})

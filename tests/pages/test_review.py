@@ -220,7 +220,7 @@ def test_what_is_left_out_is_told_apart_from_what_is_missing(drafted: Artifact, 
     listed = part_of(as_alice, "claims", drafted.pk, show="dropped")
     assert "List: nothing missing</a>" in listed
     assert "Dropped" not in listed
-    assert re.search(r"\d+ of \d+ sentences of these turns are the source of no claim\.", listed)
+    assert re.search(r"No claim comes from \d+ of the \d+ sentences of these turns\.", listed)
     assert "The rest stays in the log, search finds it, and expanding brings it back." in listed
 
 
@@ -340,7 +340,7 @@ def test_what_is_doubted_comes_first_with_the_words_and_the_sentence_that_says_o
 def test_a_check_that_proves_nothing_says_why(room: Room, as_alice: Client) -> None:
     page = page_of(as_alice, STATES["void"](room))
     assert "read the claims, but this check does not count." in page
-    assert "to be true" in page
+    assert "made wrong on purpose to test it" in page
     assert "checker: in the log</span>" not in page
     assert 'data-suggested=""' in page
 
@@ -462,7 +462,7 @@ WORDS = {
     "unchecked": ("Not checked", "drafter-1 may not check summaries: in its exam it found 0 of 20"),
     "chosen": ("Waits for you", "It passes every gate, but the checker is the model that wrote it"),
     "no model": ("In use", "The model sees this text instead of turns 1-3."),
-    "void": ("Not checked", "The check by drafter-1 does not count. It found "),
+    "void": ("Not checked", "The check by drafter-1 does not count. It believed "),
     "loses": ("Blocked", "1 thing that must not be lost is missing: add it, or say why it is not needed."),
 }
 
@@ -582,10 +582,10 @@ def test_excerpts_say_how_much_and_what_of_the_list_they_leave_out(room: Room, a
     quoted = {id for excerpt in document.excerpts for id in excerpt.cites}
     page = page_of(as_alice, row)
     assert f"{len(every) - len(quoted)} of {len(every)} sentences of turns 1-3 are not quoted" in page
-    assert "Your list of decisions, to-dos and rules has nothing from these turns, so nothing was put first." in page
+    assert "The list of decisions, to-dos and rules has nothing from these turns, so nothing was put first." in page
     room.note(EntryKind.DECISION, BACKUPS)
     told = unescape(page_of(as_alice, row))
-    assert "Of your list these are not quoted:" in told
+    assert "Of the list these are not quoted:" in told
     assert f'<li dir="auto">Decision: {BACKUPS}' in told
 
 
@@ -597,7 +597,7 @@ def test_excerpts_say_how_much_and_what_of_the_list_they_leave_out(room: Room, a
         (
             "C",
             "nobody looked",
-            "Your list of decisions, to-dos and rules has nothing from these turns. No model has looked for",
+            "The list of decisions, to-dos and rules has nothing from these turns. No model has looked for",
         ),
         ("D", "does not apply", "These are quotes: nothing was reworded, so nothing can contradict the log."),
     ],
@@ -1125,7 +1125,7 @@ def test_the_gate_of_size_says_why_a_call_saves_more_than_it_counts(drafted: Art
 def test_where_nothing_was_listed_it_says_how_to_list(room: Room, as_alice: Client) -> None:
     row = STATES["no model"](room)
     page = page_of(as_alice, row)
-    assert "Your list of decisions, to-dos and rules has nothing from these turns" in page
+    assert "The list of decisions, to-dos and rules has nothing from these turns" in page
     assert f'<a href="{row.branch.address("ledger")}">Decisions &amp; to-dos</a>' in page
 
 
@@ -1208,10 +1208,10 @@ def test_passages_of_replaced_turns_that_other_turns_have_are_named(room: Room, 
 
 def test_an_earlier_check_that_does_not_count_is_told_before_the_one_that_does(room: Room, as_alice: Client) -> None:
     row = STATES["waits"](room)
-    again = "A check before it did not count. It found 1 planted error to be true. It was made again"
+    again = "A check before it did not count. It believed 1 claim made wrong on purpose to test it. It was made again"
     assert "did not count" not in part_of(as_alice, "review_top", row.pk)
     first = Check.objects.get(family=row.family)
-    Check.objects.filter(pk=first.pk).update(void="It found 1 planted error to be true.")
+    Check.objects.filter(pk=first.pk).update(void="It believed 1 claim made wrong on purpose to test it.")
     assert again not in part_of(as_alice, "review_top", row.pk), "it is the only one"
     first.pk, first.attempt = None, 2
     first.save(force_insert=True)

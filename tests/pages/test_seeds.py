@@ -280,6 +280,11 @@ def test_a_stage_that_nobody_has_checked_says_so_and_keeps_the_package_from_star
     assert "Needs you" in page
     assert 'id="redraft-1"' in page
     assert as_alice.post(address(package, "together/"), headers=HTMX).status_code == 422
+    stage = packages.standing_for(packages.stages_of(package)[0].draft)
+    assert stage is not None
+    said = as_alice.get(stage.get_absolute_url()).content.decode()
+    assert "unchecked" not in said
+    assert "Choose another checker, then make it again on the page of its package." in said
 
 
 def test_a_stage_of_which_only_excerpts_were_made_says_so(as_alice: Client, alice: User, talks: list[Session]) -> None:

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import ConfigDict
 
+from efforts.domain.text.counting import counted
 from efforts.domain.text.source_text import Source
 
 from ..artifact import Malformed, Section, Strict, Text, Words, parsed
@@ -94,9 +95,13 @@ def asleep(half: Half, verdicts: dict[int, NoteVerdict]) -> Iterator[str]:
     missed = [note for note in half if note.role == Role.CANARY and not note.of and is_entailed(note, verdicts)]
     doubted = [note for note in half if note.role == Role.CONTROL and not is_entailed(note, verdicts)]
     if missed:
-        yield f"It found {len(missed)} planted {'error' if len(missed) == 1 else 'errors'} to be true."
+        yield believed(len(missed))
     if doubted:
         yield "It doubted a sentence that stands in the log as it was quoted."
+
+
+def believed(missed: int) -> str:
+    return f"It believed {counted(missed, 'claim')} made wrong on purpose to test it."
 
 
 def is_entailed(note: Note, verdicts: dict[int, NoteVerdict]) -> bool:

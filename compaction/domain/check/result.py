@@ -9,7 +9,7 @@ from efforts.domain.text.source_text import Source
 
 from ..artifact import Claim
 from ..ledger import Entry
-from .answers import Entailment, NoteVerdict, Void, missed_turns, read_half, read_inventory, read_mapping
+from .answers import Entailment, NoteVerdict, Void, believed, missed_turns, read_half, read_inventory, read_mapping
 from .mapping import Question, missing
 from .mapping import told as told_by
 from .notes import Half, Role
@@ -86,7 +86,7 @@ def read(
     halves = [one.notes for one in said if one.notes]
     verdicts = [read_half(one.notes, one.text, source) for one in said if one.notes]
     if missed := missed_turns(halves, verdicts):
-        raise Void(f"It found {len(missed)} planted {'error' if len(missed) == 1 else 'errors'} to be true.")
+        raise Void(believed(len(missed)))
     opinions = {}
     for notes, found in zip(halves, verdicts, strict=True):
         opinions.update({content: (one,) for content, one in opinions_of(notes, found, by).items()})

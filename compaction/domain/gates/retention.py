@@ -39,7 +39,7 @@ def judge(judged: Judged) -> GateVerdict:
         kept, most = len(wanted) - len(lost), len(wanted)
         unlisted = (
             "Not judged: nobody has listed what must not be lost"
-            f"{f'; {kept} of {most} on your list are kept' if wanted else ''}."
+            f"{f'; {kept} of {most} on the list of this conversation are kept' if wanted else ''}."
         )
         return not_judged(Gate.RETENTION, judged, unlisted, measures)
     return verdict(
@@ -136,8 +136,13 @@ def sources_of(judged: Judged, wanted: Sequence[Entry], gone: set[str]) -> Itera
     for listed in (False, True):
         of = [entry for entry in wanted if entry.listed == listed]
         number = sum(entry.id not in gone for entry in of)
-        if of:
-            yield f"{number} of {len(of)} {f'in the list that {by} made of the log' if listed else 'on your list'}"
+        if not of:
+            continue
+        # Reviewers read it too, whose list it is not.
+        if listed:
+            yield f"{number} of {len(of)} in the list that {by} made of the log"
+        else:
+            yield f"{number} of {len(of)} on the list of this conversation"
 
 
 def kinds(entries: Iterable[Entry]) -> Iterator[str]:

@@ -34,6 +34,8 @@ from efforts.domain.text.terms import STOPWORDS, terms_of
 from .judging import finding_id, not_judged, of_whole, shortened, standing_claims, verdict
 
 THRESHOLD = 0.98
+# What a reader finds in no sentence of the log; a person may set that aside.
+UNSUPPORTED = "unsupported"
 
 
 def judge(judged: Judged) -> GateVerdict:
@@ -70,9 +72,9 @@ def of_claim(claim: Claim, judged: Judged) -> Iterator[Failure]:
     for fault in faults(claim, judged.source):
         yield replace(fault, text=f"claim {claim.id}: {fault.text}")
     for doubt in judged.check.doubts_on(claim) if judged.check else ():
-        id = finding_id("unsupported", claim)
+        id = finding_id(UNSUPPORTED, claim)
         if doubt.verdict == Said.UNSUPPORTED and id not in judged.set_aside:
-            yield Failure(rule="unsupported", about=claim.id, text=told(claim, doubt.phrase, doubt.why), id=id)
+            yield Failure(rule=UNSUPPORTED, about=claim.id, text=told(claim, doubt.phrase, doubt.why), id=id)
 
 
 def told(claim: Claim, phrase: str, why: str) -> str:

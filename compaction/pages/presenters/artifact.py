@@ -72,7 +72,7 @@ MOST_LEFT_OUT = 300
 # Of what a verdict was judged by, as the page calls it.
 JUDGED_BY = {
     "source": "the log",
-    "ledger": "your list",
+    "ledger": "the list of decisions, to-dos and rules",
     "policy": "the rules of the gates",
     "evaluator": "the rules of the gates",
 }
@@ -494,7 +494,8 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
     pointers = list(ContextPointer.objects.filter(branch=row.branch, artifact=row.pk).order_by("pk"))
     pointer, agreed = pointers[-1] if pointers else None, accepted_by_people([one.pk for one in pointers])
     person = "you" if is_owner else row.session.owner.get_username()
-    claims = claims_of(document, source, check, verdicts, person)
+    aside = {one.finding: one for one in row.set_aside.select_related("actor")}
+    claims = claims_of(document, source, check, verdicts, person, aside)
     return ArtifactView(
         row=row,
         document=document,

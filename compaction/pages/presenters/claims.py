@@ -11,12 +11,16 @@ from django.contrib.auth.models import User
 
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Claim, Section
+from compaction.domain.check.answers import Entailment
 from compaction.domain.check.result import Checked, Opinion
 from compaction.domain.editing import Decision, DiffPiece, word_diff
+from compaction.domain.gates.contradiction import DOUBTED as CONTRADICTED
+from compaction.domain.gates.judging import finding_id
+from compaction.domain.gates.traceability import UNSUPPORTED
 from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.domain.rendering import MARKS, TITLES
 from compaction.drafting.reading import claim_from, decision_of
-from compaction.models import Artifact, ClaimVerdict
+from compaction.models import Artifact, ClaimVerdict, SetAside
 from compaction.pages.presenters.source import CitedSpan, key_of, labels_of, spans_of, who
 from compaction.review import Side, conflicts
 from efforts.domain.text.locating import one_line
@@ -50,11 +54,17 @@ SAID_BY = re.compile(r"(?:(?P<kind>.+) \()?turn (?P<turn>\d+), (?P<side>user|ass
 @dataclass(frozen=True, kw_only=True)
 class OpinionView(Opinion):
     """What one reader says of a claim. The sentence that says otherwise is called `label`, its words are `quoted`, and
-    it stands in this `place` of the log."""
+    it stands in this `place` of the log. `aside`: a person has set aside what it doubts."""
 
     label: str
     quoted: str
     place: str
+    aside: SetAside | None
+
+    @property
+    def counts(self) -> bool:
+        """Whether it doubts the claim, and nobody has set that aside."""
+        return self.doubts and self.aside is None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -118,24 +128,25 @@ class ClaimView(Citing):
 
     @property
     def is_doubted(self) -> bool:
-        return any(one.doubts for one in self.opinions)
+        return any(one.counts for one in self.opinions)
 
     @property
     def at_fault(self) -> tuple[str, str, str]:
         """Its words before, in and after the phrase that a reader doubts; all of them before where it has no such."""
         for one in self.opinions:
-            before, phrase, after = self.said.text.partition(one.phrase) if one.doubts and one.phrase else ("", "", "")
+            before, phrase, after = self.said.text.partition(one.phrase) if one.counts and one.phrase else ("", "", "")
             if phrase:
                 return before, phrase, after
         return self.said.text, "", ""
 
     @property
     def suggested(self) -> str:
-        """The verdict that the checker's comes to; none where no model has read the claim."""
+        """The verdict that the checker's comes to; none where no model has read the claim, or its doubt was set
+        aside."""
         if not any(not one.person for one in self.opinions):
             return ""
         if not self.is_doubted:
-            return ClaimVerdictValue.KEPT
+            return "" if any(one.doubts for one in self.opinions) else ClaimVerdictValue.KEPT
         return ClaimVerdictValue.NEEDS_SOURCE if self.is_last_result else ClaimVerdictValue.STRUCK
 
     @property
@@ -214,26 +225,38 @@ class Quotes:
         return {quote.number: str(quote.number) for quote in self.quotes}
 
 
-def claims_of(document: Document, source: Source, check: Checked | None, verdicts: Verdicts, person: str) -> Claims:
-    """`person` is what the one who talks with the model is called."""
-    opinions: Mapping[str, tuple[Opinion, ...]] = check.opinions if check else {}
+def claims_of(
+    document: Document,
+    source: Source,
+    check: Checked | None,
+    verdicts: Verdicts,
+    person: str,
+    aside: Mapping[str, SetAside],
+) -> Claims:
+    """`person` is what the one who talks with the model is called; `aside` what was set aside, by its finding."""
+    labels = labels_of(source)
+    said = check.opinions if check else {}
+    opinions = {
+        claim.id: tuple(opinion_view(one, claim, source, labels, aside) for one in said.get(claim.content, ()))
+        for claim in (*document.claims, *verdicts.added)
+    }
     grouped: dict[str, list[Claim]] = {ADDED: list(verdicts.added)}
     for claim in document.claims:
-        doubted = check is not None and check.doubts_on(claim)
+        # Its number stays when a doubt is set aside, as the log beside it has that too.
+        doubted = any(one.doubts for one in opinions[claim.id])
         grouped.setdefault(DOUBTED if doubted else claim.section, []).append(claim)
     in_order = [(group, claim) for group in GROUPS for claim in grouped.get(group, ())]
     spans = spans_of({number: claim.cites for number, (_, claim) in enumerate(in_order, 1)}, source)
     cited = by_number(spans)
     results = [claim for claim in document.claims if claim.section == Section.RESULT]
-    labels = labels_of(source)
     views = [
         ClaimView(
             number=number,
             said=claim,
-            group=group,
+            group=listed_in(group, claim, opinions[claim.id]),
             verdict=verdicts.mine.get(claim.id),
             others=verdicts.others.get(claim.id, ()),
-            opinions=tuple(opinion_view(one, source, labels) for one in opinions.get(claim.content, ())),
+            opinions=opinions[claim.id],
             spans=tuple(cited.get(number, ())),
             cited=tuple(cited_view(span, source, person) for span in cited.get(number, ())),
             lost=tuple(id for id in claim.cites if id not in source.by_sentence),
@@ -247,6 +270,11 @@ def claims_of(document: Document, source: Source, check: Checked | None, verdict
         if (found := tuple(view for view in views if view.group == section))
     ]
     return Claims(groups=tuple(groups), spans=spans)
+
+
+def listed_in(group: str, claim: Claim, opinions: Iterable[OpinionView]) -> str:
+    """Among those of its section, where no doubt of it counts any more."""
+    return claim.section if group == DOUBTED and not any(one.counts for one in opinions) else group
 
 
 def quotes_of(document: Document, source: Source, person: str) -> Quotes:
@@ -284,13 +312,17 @@ def by_number(spans: Iterable[CitedSpan]) -> dict[int, list[CitedSpan]]:
     return found
 
 
-def opinion_view(opinion: Opinion, source: Source, labels: Mapping[str, str]) -> OpinionView:
+def opinion_view(
+    opinion: Opinion, claim: Claim, source: Source, labels: Mapping[str, str], aside: Mapping[str, SetAside]
+) -> OpinionView:
     stands = source.by_sentence.get(opinion.sentence)
+    rule = UNSUPPORTED if opinion.verdict == Entailment.UNSUPPORTED else CONTRADICTED
     return OpinionView(
         **vars(opinion),
         label=labels.get(opinion.sentence, opinion.sentence),
         quoted=one_line(stands.text) if stands else "",
         place=key_of(stands) if stands else "",
+        aside=aside.get(finding_id(rule, claim)),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 from compaction.domain.check.result import Opinion
 from compaction.domain.gates.contradiction import worded
 from compaction.domain.gates.judging import TAGS
+from compaction.domain.gates.traceability import UNSUPPORTED
 from compaction.domain.limits import Purpose
 from compaction.domain.verdicts import Gate, Outcome
 from compaction.models import Check, GateRun, SetAside
@@ -46,11 +47,9 @@ GATES = {
         "The program counts the tokens of the text, and the tokens and the time that drafting and checking took.",
     ),
 }
-# Findings of gate B that a person may set aside begin so; all others are gate D's.
-UNSUPPORTED = "unsupported:"
 NOT_RUN = "not run"
 # Of excerpts, what no gate can say, as the page words it: the outcome, and why.
-DOES_NOT_APPLY, NOBODY_LOOKED, ONLY_YOUR_LIST = "does not apply", "nobody looked", "only your list"
+DOES_NOT_APPLY, NOBODY_LOOKED, ONLY_THE_LIST = "does not apply", "nobody looked", "only the list"
 FOUND = "The program found every quote in the log, word for word. No model looked."
 OF_EXCERPTS = {
     Gate.STRUCTURE: (
@@ -69,7 +68,7 @@ LOOKS: dict[str, tuple[str, str]] = {
     Outcome.PASS: ("ok", "check"),
     Outcome.FAIL: ("bad", "cross"),
     NOBODY_LOOKED: ("warn", "alert"),
-    ONLY_YOUR_LIST: ("warn", "alert"),
+    ONLY_THE_LIST: ("warn", "alert"),
 }
 UNDECIDED = ("", "awaiting")
 NO_QUOTES = "No sentence of these turns is quoted, so there was nothing to look for in the log."
@@ -223,14 +222,14 @@ def of_quotes(gate: GateView, *, quoted: bool) -> GateView:
         return replace(
             gate,
             outcome=outcome,
-            says=f"Your list of decisions, to-dos and rules has nothing from these turns. {says}",
+            says=f"The list of decisions, to-dos and rules has nothing from these turns. {says}",
             measures=(),
         )
-    return replace(gate, outcome=ONLY_YOUR_LIST, says=f"{gate.says} {says}", measures=listed)
+    return replace(gate, outcome=ONLY_THE_LIST, says=f"{gate.says} {says}", measures=listed)
 
 
 def gate_of_finding(finding: str) -> str:
-    return str(Gate.TRACEABILITY if finding.startswith(UNSUPPORTED) else Gate.CONTRADICTION)
+    return str(Gate.TRACEABILITY if finding.startswith(f"{UNSUPPORTED}:") else Gate.CONTRADICTION)
 
 
 def gate_of(

@@ -66,7 +66,7 @@ class Tab(StrEnum):
 
 LABELS = {
     Tab.NEEDS_ME: "Waits for you",
-    Tab.RUNNING: "Being written",
+    Tab.RUNNING: "Being prepared",
     Tab.NOT_CHECKED: "Not checked",
     Tab.BLOCKED: "Blocked",
     Tab.ACCEPTED: "In use",
@@ -375,4 +375,4 @@ def named(branch: Branch) -> str:
 
 
 def doing(begun: bool) -> str:
-    return "Being written" if begun else "Waiting to be written"
+    return "Being prepared" if begun else "Waiting to be prepared"

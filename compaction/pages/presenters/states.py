@@ -98,6 +98,11 @@ READ_BY = (
     "{why} Every claim was read by {who}, but no checker has listed what must not be lost. Choose another checker, or "
     "accept it unchecked."
 )
+# What is made for a package, which uses nothing unchecked.
+MADE_AGAIN = (
+    "{why} It cannot be used until it is checked. Choose another checker, then make it again on the page of its "
+    "package."
+)
 MISSING_ONE = "1 thing that must not be lost is missing: add it, or say why it is not needed."
 MISSING = "{count} things that must not be lost are missing: add each, or say why it is not needed."
 LISTED_ONE = "1 thing on the list is missing: add it, or take it off the list."
@@ -160,6 +165,8 @@ def why_of(view: ArtifactView, state: ArtifactState) -> str:
         return passed(view)
     if state == ArtifactState.UNCHECKED:
         why = why_unchecked(view)
+        if view.is_stage or view.is_seed:
+            return MADE_AGAIN.format(why=why)
         return READ_BY.format(why=why, who=listed(view.readers)) if view.readers else READ_IT.format(why=why)
     if state == ArtifactState.DRAFT:
         return NOT_JUDGED
@@ -217,10 +224,10 @@ def why_unchecked(view: ArtifactView) -> str:
 def blocks(view: ArtifactView) -> Iterator[str]:
     """What fails, and what mends it: doubts first, then what is missing, then whatever else a gate says."""
     failing = {gate.letter for gate in view.gates if gate.failed}
-    doubted = [claim for claim in view.claims.all if any(one.doubts for one in claim.opinions)]
+    doubted = [claim for claim in view.claims.all if claim.is_doubted]
     at = failing & {Gate.TRACEABILITY, Gate.CONTRADICTION}
     if doubted and at:
-        by = ", ".join(dict.fromkeys(one.by for claim in doubted for one in claim.opinions if one.doubts))
+        by = ", ".join(dict.fromkeys(one.by for claim in doubted for one in claim.opinions if one.counts))
         number, aside = len(doubted), AT_BOTH
         if len(at) == 1:
             aside = AT_SOURCES if Gate.TRACEABILITY in at else AT_CONTRADICTIONS

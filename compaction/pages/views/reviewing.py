@@ -187,7 +187,7 @@ def finding(request: OwnRequest, artifact_id: str, finding_id: str) -> HttpRespo
     if not request.htmx:
         return page(request, "review/gate_page.html", context, status=422) if error else redirect(row)
     answer = part(request, "review/gate.html", context, status=422 if error else 200)
-    answer["HX-Trigger"] = json.dumps({"review": None, "standing": None})
+    answer["HX-Trigger"] = json.dumps({"review": None, "standing": None} | ({} if error else {"claims": None}))
     return answer
 
 

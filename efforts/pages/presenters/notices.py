@@ -101,10 +101,10 @@ TITLES = {EntryKind.DECISION: "Decision", EntryKind.OPEN_WORK: "To-do"}
 SAID_OF: Mapping[SummaryState, tuple[str, Asks]] = {
     SummaryState.WAITING: ("Summary: {draft}", "summary"),
     SummaryState.DIGEST: ("{draft}", "excerpts"),
-    SummaryState.FAILED: ("There is no summary, so its turns are sent in full. {draft}", "retry"),
+    SummaryState.FAILED: ("There is no summary. {draft}", "retry"),
     # While the turn goes on that concluded it, nothing is written.
     SummaryState.DUE: ("Its summary will be written next.", "drafting"),
-    SummaryState.DRAFTING: ("Its summary is being written.", "drafting"),
+    SummaryState.DRAFTING: ("Its summary is being prepared.", "drafting"),
     SummaryState.ROLLED_BACK: (
         "Its summary was rolled back, so its turns are sent in full. You can use it again.",
         "",

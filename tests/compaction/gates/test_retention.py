@@ -85,7 +85,7 @@ def test_an_entry_and_what_was_listed_by_its_sentences_are_one() -> None:
     check = cases.checked(cases.claims())
     told = {**check.told, "decision-7": check.told["listed-2"]}
     found = judge(entries=(DECIDED,), check=replace(check, told=told))
-    assert "1 of 1 on your list" in found.says
+    assert "1 of 1 on the list of this conversation" in found.says
     assert "2 of 2" in found.says
 
 
