@@ -242,6 +242,26 @@ def test_a_person_finds_code_by_words_or_a_name_and_the_way_back_leads_to_what_w
     expect(page.get_by_text("No name and no text has “nowhere at all”.")).to_be_visible()
 
 
+def test_no_page_of_code_is_wider_than_a_phone_however_long_its_words(
+    chromium: Browser, shop: Path, tmp_path: Path
+) -> None:
+    name = "add_tax_" + "and_then_some_more_" * 4
+    (shop / "shop" / "tax.py").write_text(f"def {name}(net):\n    return net\n")
+    command = json.dumps({"test": [sys.executable, "-c", "'many words'" * 20, "..."]})
+    roots = {"CCM_WORKSPACE_ROOTS": str(shop.parent), "CCM_WORKSPACE_COMMANDS": command}
+    with serving(chromium, tmp_path / "home", **roots) as served:
+        for visitor in visit(chromium, *served):
+            page = visitor.page(width=PHONE)
+            address = attach(page, shop)
+            page.goto(address)
+            is_live(page)
+            say(page, f"Where is {name} defined?")
+            is_in_state(page, 2, "completed")
+            for part in ("code/", "code/outcomes/", "code/pins/", "commands/"):
+                page.goto(f"{address}{part}")
+                assert page.locator(".page").evaluate("node => node.scrollWidth <= node.clientWidth"), part
+
+
 PATIENT = "import signal\nfor number in range(60):\n    print('step', number, flush=True)\nsignal.pause()\n"
 LAST_LINE_IS_SEEN = """pre => {
   const end = document.createRange();

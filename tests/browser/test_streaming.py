@@ -103,6 +103,18 @@ def test_nothing_shifts_while_a_long_reply_comes_and_when_it_ends(
         assert abs(page.evaluate(LAST_LINE, number) - shown) < 22
 
 
+def test_a_long_line_of_code_makes_nothing_wider_while_a_reply_comes(
+    page: Page, provider: FakeProvider, gate: threading.Event
+) -> None:
+    begin(page, "Go.")
+    is_in_state(page, 1, "completed")
+    text = f"```\n{'wide = ' * 60}\n```\n\n> ```\n> {'wide = ' * 60}\n> ```\n\nGiven: "
+    provider.script = [Reply(text + "done.", gate=gate, gate_after=len(Reply(text).pieces()))]
+    say(page, "Some code, please.")
+    expect(turn(page, 2).locator(".live .finished pre")).to_have_count(2)
+    assert page.locator("#scroller").evaluate("node => node.scrollWidth <= node.clientWidth")
+
+
 def test_finished_blocks_are_rendered_while_the_rest_comes_and_a_quotation_has_its_line_and_no_marks(
     page: Page, provider: FakeProvider, gate: threading.Event
 ) -> None:

@@ -9,6 +9,7 @@ import ast
 import os
 import re
 from collections.abc import Iterable, Iterator
+from errno import EACCES, EIO, ENOENT, ENOSPC, ENOTDIR, EROFS
 from pathlib import Path
 from typing import Any
 
@@ -396,6 +397,8 @@ LABELS = (
     "lines {first}-{last}",
     # What came of edits and commands.
     "Waits for you",
+    # Why the system could not do it.
+    *(os.strerror(number) for number in (EACCES, EIO, ENOENT, ENOSPC, ENOTDIR, EROFS)),
     "Written",
     "Rejected",
     "Undone",

@@ -14,7 +14,7 @@ from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
-from django.utils import timezone
+from django.utils import formats, timezone
 
 from efforts.models import Session
 from tests.pages.test_exports import bytes_of
@@ -286,6 +286,28 @@ def test_the_page_says_how_far_an_index_is(as_alice: Client, shop: Workspace) ->
     shown = as_alice.get(reverse("workspace_progress", args=[shop.pk])).text
     assert '<progress max="9" value="3"' in shown
     assert ("3 of 9 files" in shown, 'hx-trigger="every 1s"' in shown) == (True, True)
+
+
+def test_an_index_that_found_nothing_new_says_when_it_looked(as_alice: Client, shop: Workspace, root: Path) -> None:
+    page = reverse("workspace_progress", args=[shop.pk])
+    assert "unchanged on" not in as_alice.get(page).text
+    indexed(shop)
+    assert "snapshot 1 of" in as_alice.get(page).text
+    assert f"unchanged on {formats.date_format(timezone.localtime(), 'j M, H:i')}" in as_alice.get(page).text
+    write(root, shop__cart_py="x = 1\n")
+    indexed(shop)
+    assert "unchanged on" not in as_alice.get(page).text
+
+
+def test_a_folder_that_is_gone_is_said_to_be_gone_in_the_readers_language(
+    as_alice: Client, shop: Workspace, root: Path
+) -> None:
+    page = reverse("workspace_progress", args=[shop.pk])
+    shutil.rmtree(root)
+    indexed(shop)
+    assert "The folder cannot be read: No such file or directory." in as_alice.get(page).text
+    shown = as_alice.get(page, headers={"accept-language": "de"}).text
+    assert "Der Ordner ist nicht lesbar: Datei oder Verzeichnis nicht gefunden." in shown
 
 
 def test_an_index_that_was_stopped_says_what_it_lacks(as_alice: Client, shop: Workspace) -> None:

@@ -28,7 +28,7 @@ NO_ROOTS = (
     "No folder may be attached here yet. Whoever runs the server lists folders in {setting}. Upload an archive instead."
 ).format(setting="CCM_WORKSPACE_ROOTS")
 OUTSIDE = "This folder is not below one that is allowed: {roots}."
-NO_FOLDER = "There is no folder {path} that can be read."
+NO_FOLDER = "There is no folder “{path}” that can be read."
 NOTHING = "This conversation has no code attached."
 
 

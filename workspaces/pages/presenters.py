@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 
 from django.conf import settings
 from django.urls import reverse
@@ -96,6 +97,8 @@ class WorkspaceView:
     stage: str
     problem: str
     left_out: tuple[LeftOutView, ...]
+    # When the folder was read once more and found as it was.
+    unchanged_at: datetime | None = None
     meanings: MeaningsView | None = None
 
     @property
@@ -147,8 +150,15 @@ def workspace_view(row: Workspace) -> WorkspaceView:
             LeftOutView(meaning=meaning_of(Skip(why)), count=told["count"], first=tuple(told["first"]))
             for why, told in (snapshot.skipped if snapshot else {}).items()
         ),
+        unchanged_at=unchanged_at(row, snapshot) if snapshot else None,
         meanings=meanings_of(row, snapshot) if snapshot and snapshot.stage == Stage.COMPLETE and not at_work else None,
     )
+
+
+def unchanged_at(row: Workspace, snapshot: Snapshot) -> datetime | None:
+    made = snapshot.created_at + timedelta(milliseconds=snapshot.elapsed_ms)
+    read = row.alive_at if row.state == WorkspaceState.READY else None
+    return read if read and read > made else None
 
 
 def stage_of(row: Workspace, snapshot: Snapshot, *, is_at_work: bool) -> str:
