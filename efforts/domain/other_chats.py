@@ -93,6 +93,10 @@ def source_of(values: Values) -> str:
     return "chatgpt" if OF_CHATGPT in values else "claude"
 
 
+def is_archived(values: Values) -> bool:
+    return values.get("is_archived") is True
+
+
 def title_of(values: Values) -> str:
     line = "".join(" " if category(c) == "Cc" else c for c in clean(values.get("title") or values.get("name")))
     return " ".join(line.split())[:LONGEST_TITLE]

@@ -35,7 +35,7 @@ from efforts.domain.effort.states import (
 )
 from efforts.domain.errors import Refused
 from efforts.domain.exported import Conversation, Entry, NamedEffort, Part, SaidTurn, Timeline, read_conversation
-from efforts.domain.other_chats import FILE_OF_MANY, listed, read_other, source_of, title_of
+from efforts.domain.other_chats import FILE_OF_MANY, is_archived, listed, read_other, source_of, title_of
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, OF_PERSON, LogMessage, ToolCall
 from efforts.domain.prompt.rendering import wire_calls
 from efforts.domain.seals import said_sha256
@@ -69,6 +69,7 @@ if TYPE_CHECKING:
 
 IMPORTED = "session.imported"
 UNKNOWN_MODEL = "Imported"
+WITHIN = "This is an archive within an archive. Unpack the outer one, and import this one on its own."
 # Read, counted and indexed within the request that brings it.
 LARGEST_IMPORT = 8 * 1024 * 1024
 MOST_TURNS = 10_000
@@ -141,6 +142,8 @@ def import_all(owner: User, name: str, data: bytes) -> Iterator[Imported]:
         except Refused as refused:
             yield Imported(name=title_of(values) or name, error=refused.text)
             continue
+        if is_new and is_archived(values):
+            actions.archive_session(session, actor=owner)
         made += is_new
         yield Imported(name=session.title, session=session, is_new=is_new)
 
@@ -207,8 +210,8 @@ def keep(owner: User, digest: str, told: Conversation, source: str) -> tuple[Ses
     with transaction.atomic():
         # Two imports at once would make two.
         get_user_model().objects.select_for_update().get(pk=owner.pk)
-        of_file = Event.objects.filter(kind=IMPORTED, data__sha256=digest)
-        if found := Session.objects.owned_by(owner).filter(events__in=of_file).first():
+        # By what is theirs: the logs of all are too much to be read for each conversation.
+        if found := Session.objects.owned_by(owner).filter(events__kind=IMPORTED, events__data__sha256=digest).first():
             return found, False
         session = actions.create_session(owner, title=told.title or title_from(said[0].user))
         turns = Importer(session, told).make()
@@ -228,6 +231,8 @@ def size_of(turn: SaidTurn) -> int:
 
 def decoded(data: bytes) -> str:
     """Raises `Refused` where it is no text."""
+    if data.startswith(ARCHIVE):
+        raise Refused("archive_within", WITHIN)
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:

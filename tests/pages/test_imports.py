@@ -13,7 +13,9 @@ from zipfile import ZIP_BZIP2, ZIP_DEFLATED, ZIP_LZMA, ZipFile
 import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from efforts import actions
 from efforts.actions.files import zips
@@ -321,8 +323,8 @@ def importing(client: Client, *files: tuple[str, str | bytes], **headers: str) -
 
 
 def outcomes_in(answer: Any) -> list[str]:
-    (listed,) = re.findall(r'<ul class="stack s">(.*?)</ul>', answer.content.decode(), re.DOTALL)
-    rows = re.findall(r"<li>(.*?)</li>", listed, re.DOTALL)
+    lists = re.findall(r'<ul class="stack s">(.*?)\n    </ul>', answer.content.decode(), re.DOTALL)
+    rows = [row for one in lists for row in re.findall(r"<li>(.*?)</li>(?=\n|$)", one, re.DOTALL)]
     return [" ".join(re.sub("<[^>]+>", " ", row).split()) for row in rows]
 
 
@@ -334,10 +336,11 @@ def test_of_several_files_each_says_by_its_name_what_came_of_it(as_alice: Client
     )
     assert answer.status_code == 200
     assert "1 of 3 conversations imported" in answer.content.decode()
+    assert "You already have 1 of them." in answer.content.decode()
     assert outcomes_in(answer) == [
-        "first.jsonl Imported: Talk",
         "diary.txt Not imported: Line 1 is not JSON. This is no conversation that CCM Web exported. Choose a file that "
         "“Export” made as JSON lines.",
+        "first.jsonl Imported: Talk",
         "second.jsonl You already have this one: Other talk",
     ]
     assert set(Session.objects.values_list("title", "owner")) == {("Talk", alice.pk), ("Other talk", alice.pk)}
@@ -363,6 +366,50 @@ def zipped(*files: tuple[str, bytes]) -> bytes:
     return packed.getvalue()
 
 
+def test_of_hundreds_it_is_told_at_once_how_many_came_and_why_others_did_not(bring: Bring) -> None:
+    many = [{**TRAIN, "title": f"Trip {number}", "conversation_id": str(number)} for number in range(12)]
+    empty = [{**SHELF, "title": f"Nothing {number}", "mapping": {}} for number in range(3)]
+    told = bring(json.dumps([*many, *empty]), HX_Request="true")
+    page = told.content.decode()
+    assert "12 of 15 conversations imported" in page
+    (fault, *rest) = outcomes_in(told)
+    assert fault == (
+        "3 not imported, each for this reason: This conversation has no messages, so there is nothing to import. "
+        "Nothing 0 Nothing 1 Nothing 2"
+    )
+    assert len(rest) == 12
+    # Whoever wants to see them opens the list.
+    assert page.index("not imported") < page.index(">All that are here now</summary>") < page.index("Trip 0")
+    assert "You already have 12 of them." in bring(json.dumps([*many, *empty])).content.decode()
+
+
+@pytest.mark.skipif(connection.vendor != "sqlite", reason="The other database scans tables that are as small as here.")
+def test_whether_one_has_come_before_is_asked_of_ones_own_conversations(bring: Bring) -> None:
+    with CaptureQueriesContext(connection) as asked:
+        bring(json.dumps([SHELF, TRAIN]))
+    known = [one["sql"] for one in asked if one["sql"].startswith("SELECT") and "session.imported" in one["sql"]]
+    assert len(known) == 2
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN QUERY PLAN {known[0]}")
+        steps = [step for *_, step in cursor.fetchall()]
+    assert not [step for step in steps if step.startswith("SCAN")]
+
+
+def test_an_archive_within_an_archive_is_called_so(as_alice: Client) -> None:
+    within = zipped(("old/conversations.zip", zipped(("talk.jsonl", lines(LINE, TURN).encode()))))
+    page = importing(as_alice, ("all.zip", within)).content.decode()
+    assert "This is an archive within an archive. Unpack the outer one, and import this one on its own." in page
+
+
+def test_what_was_archived_there_is_archived_here(bring: Bring) -> None:
+    bring(handed_out({**SHELF, "is_archived": True}, {**TRAIN, "is_archived": "odd"}))
+    assert list(Session.objects.exclude(archived_at=None).values_list("title", flat=True)) == ["Shelf"]
+    Session.objects.update(archived_at=None)
+    # What was brought back since stays.
+    bring(handed_out({**SHELF, "is_archived": True}, TRAIN))
+    assert not Session.objects.exclude(archived_at=None).exists()
+
+
 def test_an_archive_that_is_damaged_or_too_much_harms_nothing(
     as_alice: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -375,8 +422,8 @@ def test_an_archive_that_is_damaged_or_too_much_harms_nothing(
     )
     monkeypatch.setattr(module, "MOST_AT_ONCE", len(lines(LINE, TURN)) + 10)
     assert outcomes_in(importing(as_alice, ("a.zip", whole))) == [
-        "a/talk.jsonl Imported: Talk",
         "b.jsonl Not imported: That is too much at once. Import this file on its own.",
+        "a/talk.jsonl Imported: Talk",
     ]
     # Nobody unpacks what is a million times larger than it came.
     bomb = zipped(("bomb.jsonl", bytes(64 * 1024 * 1024)), ("talk.jsonl", lines(LINE, TURN).encode()))

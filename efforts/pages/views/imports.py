@@ -11,6 +11,9 @@ from django.views.decorators.http import require_http_methods
 from efforts.pages.views.shared import OwnRequest, dialog, done
 from efforts.turns.importing import LARGEST_IMPORT, Imported, import_files
 
+# Conversations that are listed without being asked for.
+LISTED = 10
+
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_file(request: OwnRequest) -> HttpResponse:
@@ -28,11 +31,21 @@ def import_file(request: OwnRequest) -> HttpResponse:
 
 
 def form(request: OwnRequest, outcomes: Sequence[Imported] = (), error: str = "") -> HttpResponse:
+    here = [one for one in outcomes if one.session]
+    faults: dict[str, list[str]] = {}
+    for one in outcomes:
+        if one.session is None:
+            faults.setdefault(one.error, []).append(one.name)
     context = {
         "title": "Import conversations",
         "error": error,
         "outcomes": outcomes,
-        "come": [one for one in outcomes if one.is_new],
+        "come": [one for one in here if one.is_new],
+        "known": [one for one in here if not one.is_new],
+        # Of hundreds it is read at once what did not come along, and each reason once.
+        "faults": faults,
+        "here": here,
+        "is_long": len(here) > LISTED,
         "most": LARGEST_IMPORT // 1024**2,
     }
     answer = dialog(request, "exports/import.html", context, status=422 if error else 200)
