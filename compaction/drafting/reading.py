@@ -25,7 +25,7 @@ from compaction.domain.verdicts import Judged, Offered, Spent
 from compaction.models import Artifact, Check, ClaimVerdict, DraftRun, NotNeeded, SeedStage, SetAside
 from efforts.context.connections import ModelChoice
 from efforts.context.ledger import CONSTRAINT, LedgerView, entries_of
-from efforts.context.sources import read_scope_log, read_summary_log
+from efforts.context.sources import read_scope_log, read_summary_log, scope_turn_ids, summary_turn_ids
 from efforts.domain.effort.states import ConstraintState, EntryKind, EntryState
 from efforts.domain.text.redaction import redact
 from efforts.domain.text.source_text import Part, Source
@@ -105,6 +105,32 @@ def log_for(artifact: Artifact, document: Document, branch: Branch | None = None
     if artifact.effort:
         return read_summary_log(branch, artifact.effort)
     return read_scope_log(branch, document.source.turns)
+
+
+def turns_for(artifact: Artifact, document: Document, branch: Branch) -> set[int]:
+    """The ids of the turns that it would stand for now: of a seed none."""
+    if artifact.kind == Kind.SEED:
+        return set()
+    if artifact.effort:
+        return summary_turn_ids(branch, artifact.effort)
+    return scope_turn_ids(branch, document.source.turns)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Basis:
+    """What an artifact is judged by now: the log that it would stand for, and what is kept of that on the list."""
+
+    log: SourceLog
+    entries: tuple[Entry, ...]
+
+    @property
+    def source(self) -> Source:
+        return self.log.source
+
+
+def basis_of(artifact: Artifact, document: Document, branch: Branch | None = None) -> Basis:
+    log = log_for(artifact, document, branch)
+    return Basis(log=log, entries=read_ledger(artifact.session, log.source))
 
 
 def stage_rows(session: Session) -> Iterable[SeedStage]:

@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Claim, Kind, Section
+from compaction.domain.check.result import Checked
 from compaction.domain.gates.retention import is_kept
 from compaction.domain.ledger import Entry, merged
 from compaction.domain.lifecycle import ClaimVerdictValue
-from compaction.drafting.reading import checked_of, judged_now, log_for, read_ledger
+from compaction.drafting.reading import Basis, basis_of, checked_of, judged_now
 from compaction.models import Artifact, ClaimVerdict, NotNeeded
 from compaction.review.desk import at_desk, drafts_of, place_of, tell
 from compaction.review.judging import judge
@@ -172,9 +173,14 @@ def dropped(artifact: Artifact) -> tuple[Dropped, ...]:
     if not artifact.is_current:
         return ()
     document = checked(artifact)
-    source = log_for(artifact, document).source
-    check, _ = checked_of(artifact, document, source)
-    judged = judged_now(artifact, document, source, read_ledger(artifact.session, source), check)
+    basis = basis_of(artifact, document)
+    return dropped_from(artifact, document, basis, checked_of(artifact, document, basis.source)[0])
+
+
+def dropped_from(artifact: Artifact, document: Document, basis: Basis, check: Checked | None) -> tuple[Dropped, ...]:
+    """The same of what has been read. `check`: what was found over that log."""
+    source = basis.source
+    judged = judged_now(artifact, document, source, basis.entries, check)
     waived = dict(NotNeeded.objects.filter(family=artifact.family).values_list("key", "reason"))
     wanted = merged(judged.entries, check.listed if check else ())
     lost = [entry for entry in wanted if entry.id in waived or not is_kept(entry, judged)]

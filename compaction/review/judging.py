@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from compaction.domain.gates import evaluate
 from compaction.domain.lifecycle import ArtifactState, state_of
-from compaction.drafting.reading import checked_of, judged_now, log_for, read_ledger
+from compaction.drafting.reading import basis_of, checked_of, judged_now
 from compaction.drafting.storing import inputs_of, keep_verdicts
 from compaction.drafting.summaries import why_not
 from compaction.models import Artifact, GateRun, SetAside
@@ -50,14 +50,13 @@ def gates_on(row: Artifact) -> GateRun:
     """By the stored answers of all valid checks of its versions, and what people have said. Raises `Refused` of one of
     an earlier form."""
     document = checked(row)
-    source = log_for(row, document).source
-    entries = read_ledger(row.session, source)
-    check, checks = checked_of(row, document, source)
-    judged = judged_now(row, document, source, entries, check)
+    basis = basis_of(row, document)
+    check, checks = checked_of(row, document, basis.source)
+    judged = judged_now(row, document, basis.source, basis.entries, check)
     verdicts = evaluate(judged)
     row.state = state_of(verdicts)
     Artifact.objects.filter(pk=row.pk).update(state=row.state)
-    return keep_verdicts(row.run, row, verdicts, inputs_of(source, entries), checks, judged.set_aside)
+    return keep_verdicts(row.run, row, verdicts, inputs_of(basis.source, basis.entries), checks, judged.set_aside)
 
 
 def set_aside(artifact: Artifact, finding: str, reason: str, *, actor: User) -> GateRun:

@@ -15,7 +15,7 @@ from compaction.domain.artifact import Kind, Malformed, parse_artifact
 from compaction.domain.gates.judging import EVALUATOR_VERSION
 from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.rendering import rendered
-from compaction.drafting.reading import log_for, read_ledger
+from compaction.drafting.reading import Basis, basis_of
 from compaction.drafting.storing import inputs_of
 from compaction.models import Acceptance, Artifact, GateRun
 from compaction.standing.history import BY_A_PERSON
@@ -27,7 +27,6 @@ from efforts.domain.effort.states import EffortStatus, PointerState, Via
 from efforts.domain.errors import Refused
 from efforts.domain.text.source_text import POLICY_VERSION
 from efforts.models import Branch, ContextPointer, EffortState, Session
-from efforts.standins.logs import SourceLog
 from efforts.turns.recording import count
 from efforts.turns.summaries import NOT_JUDGED
 
@@ -102,10 +101,10 @@ def let_stand(
     # Read again under the lock: it may have been judged since the caller's look.
     artifact = found(artifact_id)
     document = checked(artifact)
-    log = log_for(artifact, document, here)
-    judged = check_judged(artifact, log, unchecked=unchecked or note == NOT_JUDGED)
+    basis = basis_of(artifact, document, here)
+    judged = check_judged(artifact, basis, unchecked=unchecked or note == NOT_JUDGED)
     state = check_concluded(here, artifact)
-    pointer = set_pointer(here, artifact.effort, log, stand_in(artifact, document), actor=actor, via=via)
+    pointer = set_pointer(here, artifact.effort, basis.log, stand_in(artifact, document), actor=actor, via=via)
     accepted = Acceptance.objects.create(artifact=artifact, pointer=pointer, gate_run=judged, actor=actor, via=via)
     tell_accepted(here, artifact, pointer, state, actor, {"note": note, "accepted": via})
     return accepted
@@ -155,7 +154,7 @@ def checked(artifact: Artifact) -> Document:
     return document
 
 
-def check_judged(artifact: Artifact, log: SourceLog, *, unchecked: bool = False) -> GateRun:
+def check_judged(artifact: Artifact, basis: Basis, *, unchecked: bool = False) -> GateRun:
     """What the gates said last, where it lets the artifact stand now."""
     if artifact.kind == Kind.STAGE:
         raise Refused("stage", STAGE)
@@ -167,7 +166,7 @@ def check_judged(artifact: Artifact, log: SourceLog, *, unchecked: bool = False)
         raise Refused("unchecked", UNCHECKED)
     if (judged.policy_version, judged.evaluator_version) != (POLICY_VERSION, EVALUATOR_VERSION):
         raise Refused("stale", OTHER_RULES)
-    if judged.inputs != inputs_of(log.source, read_ledger(artifact.session, log.source)):
+    if judged.inputs != inputs_of(basis.source, basis.entries):
         raise Refused("stale", STALE)
     return judged
 

@@ -16,7 +16,7 @@ from compaction.domain.artifact import SCHEMA_VERSION, Kind
 from compaction.domain.gates.contradiction import worded
 from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Gate
-from compaction.drafting.reading import READ, families_of, log_for, written_by
+from compaction.drafting.reading import READ, Basis, basis_of, families_of, turns_for, written_by
 from compaction.models import Acceptance, Artifact, Check, ClaimVerdict, GateRun, SeedPackage
 from compaction.standing.accepting import check_concluded, check_judged, checked
 from compaction.standing.history import Stood, stood_now
@@ -36,7 +36,6 @@ from efforts.domain.effort.states import EffortStatus, PointerMoveKind, PointerS
 from efforts.domain.errors import Refused, refusal
 from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.models import Branch, ContextPointer, EffortState, TurnLabel
-from efforts.standins.logs import SourceLog
 from efforts.standins.seen import LooseDraft, Seen, Word
 
 if TYPE_CHECKING:
@@ -81,12 +80,8 @@ class ArtifactStanding:
     unsubmitted: int
     # It stands, or may, only because a person says so: not all gates could be judged.
     unchecked: bool
-    # What is in the prompt for its turns while it is not: excerpts, or an earlier summary.
-    instead: tuple[Stood, ...]
-    # Whether the model sees the log of some of its turns.
-    log: bool
-    # Whether something stands for them that is not in the prompt either: nothing has mentioned them for too long.
-    dropped_out: bool
+    # What the prompt has of its turns while it is not there.
+    place: InItsPlace
     # Those of its turns that stay in the prompt, whatever replaces the others, and how those others are called.
     pinned: tuple[int, ...]
     replaced: str
@@ -114,8 +109,15 @@ def replaced_by(row: Artifact, turns: Collection[int], pinned: Collection[int] =
     return span_within(runs_of(without(turns, pinned))) if row.source_start else row.span
 
 
-def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> ArtifactStanding:
-    """In its own branch if no other is named."""
+def standing_of(
+    row: Artifact,
+    user: User,
+    branch: Branch | None = None,
+    *,
+    place: InItsPlace | None = None,
+    basis: Basis | None = None,
+) -> ArtifactStanding:
+    """In its own branch if no other is named. `place` and `basis`: where they have been read already."""
     branch = branch or row.branch
     pointers = ContextPointer.objects.filter(artifact=row.pk, branch__session=row.session)
     turns = json.loads(row.document)["source"]["turns"]
@@ -123,19 +125,16 @@ def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> Arti
     newest = {pointer.branch: pointer for pointer in pointers.select_related("branch").order_by("pk")}
     here = newest.pop(branch, None)
     stands = here if here is not None and here.state == PointerState.ACTIVE else None
-    place = InItsPlace() if stands else in_its_place(row, branch)
     return ArtifactStanding(
         row=row,
         pointer=here,
-        blockers=() if stands else tuple(blockers(row, branch, owns=row.session.owner_id == user.pk)),
+        blockers=() if stands else tuple(blockers(row, branch, basis, owns=row.session.owner_id == user.pk)),
         elsewhere=tuple(other for other, pointer in newest.items() if pointer.state == PointerState.ACTIVE),
         gone=tuple(other for other, pointer in newest.items() if pointer.state == PointerState.ROLLED_BACK),
         newer=Artifact.objects.filter(family=row.family, version__gt=row.version).order_by("-version").first(),
         unsubmitted=ClaimVerdict.objects.filter(artifact=row, reviewer=user, submitted_at=None).count(),
         unchecked=is_unchecked(row, stands),
-        instead=place.instead,
-        log=place.log,
-        dropped_out=place.dropped_out,
+        place=InItsPlace() if stands else place or in_its_place(row, branch),
         pinned=pinned,
         replaced=replaced_by(row, turns, pinned),
         presence=presence_of(stands) if stands else None,
@@ -167,7 +166,7 @@ class InItsPlace:
 
 def in_its_place(row: Artifact, branch: Branch) -> InItsPlace:
     try:
-        turns = set(log_for(row, checked(row), branch).turn_ids)
+        turns = turns_for(row, checked(row), branch)
     except Refused:
         return InItsPlace(log=True)
     pointers = active_over(branch, turns)
@@ -307,7 +306,7 @@ def lost_in(run: GateRun) -> frozenset[str]:
     )
 
 
-def blockers(row: Artifact, branch: Branch, *, owns: bool) -> Iterable[Blocker]:
+def blockers(row: Artifact, branch: Branch, basis: Basis | None = None, *, owns: bool) -> Iterable[Blocker]:
     """All that keeps it from standing: what `accept_compaction` refuses, one by one. That nobody has checked it does
     not: a person may accept it all the same."""
     try:
@@ -315,14 +314,14 @@ def blockers(row: Artifact, branch: Branch, *, owns: bool) -> Iterable[Blocker]:
     except Refused as error:
         yield Blocker(text=error.text)
         return
-    log = log_for(row, document, branch)
-    yield from judged(row, log)
+    basis = basis or basis_of(row, document, branch)
+    yield from judged(row, basis)
     yield from concluded(row, branch, owns)
-    yield from clashing(branch, log)
+    yield from clashing(branch, set(basis.log.turn_ids))
 
 
-def judged(row: Artifact, log: SourceLog) -> Iterable[Blocker]:
-    error = refusal(lambda: check_judged(row, log, unchecked=True))
+def judged(row: Artifact, basis: Basis) -> Iterable[Blocker]:
+    error = refusal(lambda: check_judged(row, basis, unchecked=True))
     if error is None:
         return
     run = row.last_judged
@@ -346,8 +345,7 @@ def concluded(row: Artifact, branch: Branch, owns: bool) -> Iterable[Blocker]:
         yield Blocker(text=error.text, mend="Conclude it in the chat" if mends else "", address=address)
 
 
-def clashing(branch: Branch, log: SourceLog) -> Iterable[Blocker]:
-    inside = set(log.turn_ids)
+def clashing(branch: Branch, inside: set[int]) -> Iterable[Blocker]:
     for pointer in active_over(branch, inside):
         if set(turns_of(pointer)) <= inside:
             continue

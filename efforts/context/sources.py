@@ -29,7 +29,7 @@ def read_summary_log(branch: Branch, effort: Effort) -> SourceLog:
 
 def summary_turn_ids(branch: Branch, effort: Effort) -> set[int]:
     """The same, without what was said."""
-    return set(finished(summary_turns(branch, effort)).exclude(run=None).values_list("pk", flat=True))
+    return ids_of(summary_turns(branch, effort))
 
 
 def summary_turns(branch: Branch, effort: Effort) -> QuerySet[Turn]:
@@ -49,12 +49,21 @@ def read_scope_log(branch: Branch, numbers: Collection[int]) -> SourceLog:
     return log_of(branch, branch_turns(branch).filter(number__in=numbers))
 
 
+def scope_turn_ids(branch: Branch, numbers: Collection[int]) -> set[int]:
+    """The same, without what was said."""
+    return ids_of(branch_turns(branch).filter(number__in=numbers))
+
+
 def labelled(branch: Branch, effort: Effort) -> QuerySet[Turn]:
     return branch_turns(branch).filter(labels__branch=branch, labels__effort=effort)
 
 
 def finished(turns: QuerySet[Turn]) -> QuerySet[Turn]:
     return turns.exclude(run__state__in=[RunState.CANCELLED, *UNFINISHED])
+
+
+def ids_of(turns: QuerySet[Turn]) -> set[int]:
+    return set(finished(turns).exclude(run=None).values_list("pk", flat=True))
 
 
 def log_of(branch: Branch, turns: QuerySet[Turn]) -> SourceLog:

@@ -12,12 +12,13 @@ from django.contrib.auth.models import User
 
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Kind, parse_artifact
+from compaction.domain.check.result import Checked
 from compaction.domain.digest import digest_limit
 from compaction.domain.editing import edited
 from compaction.domain.lifecycle import ArtifactState, Ended
 from compaction.domain.rendering import Rendered, rendered
 from compaction.domain.verdicts import Gate
-from compaction.drafting.reading import checked_of, families_of, log_for, read_ledger, stage_rows, written_by
+from compaction.drafting.reading import Basis, basis_of, checked_of, families_of, stage_rows, written_by
 from compaction.drafting.storing import inputs_of
 from compaction.models import Artifact, Check, GateRun, Recheck
 from compaction.pages.presenters.claims import (
@@ -33,7 +34,7 @@ from compaction.pages.presenters.claims import (
 from compaction.pages.presenters.gates import RECORDED, GateView, as_read, gates_of, of_excerpts, readers_of, unread
 from compaction.pages.presenters.source import SourceView, key_of, labels_of, source_view
 from compaction.pages.presenters.states import StateView, state_of
-from compaction.review.claims import Dropped, dropped
+from compaction.review.claims import Dropped, dropped_from
 from compaction.standing.blockers import (
     InItsPlace,
     in_its_place,
@@ -130,7 +131,11 @@ class ArtifactView:
     document: Document
     claims: Claims
     verdicts: Verdicts
+    # Of what went on since, it shows what it was made of.
     log: Source
+    basis: Basis
+    # What was found over that log.
+    check_found: Checked | None
     person: str
     judged: GateRun | None
     versions: tuple[Artifact, ...]
@@ -153,7 +158,11 @@ class ArtifactView:
 
     @cached_property
     def dropped(self) -> tuple[DroppedView, ...]:
-        return tuple(dropped_view(one, self.log, self.verdicts) for one in dropped(self.row))
+        check, now = self.check_found, self.basis.source
+        if now.sha256 != self.log.sha256:
+            check, _ = checked_of(self.row, self.document, now)
+        found = dropped_from(self.row, self.document, self.basis, check)
+        return tuple(dropped_view(one, self.log, self.verdicts) for one in found)
 
     @cached_property
     def conflicts(self) -> tuple[ConflictView, ...]:
@@ -316,7 +325,7 @@ class ArtifactView:
     def stands(self) -> bool:
         return self.pointer is not None and self.pointer.state == PointerState.ACTIVE
 
-    @property
+    @cached_property
     def state(self) -> StateView:
         return state_of(self)
 
@@ -485,9 +494,9 @@ def title_of(row: Artifact) -> str:
 def artifact_view(row: Artifact, user: User) -> ArtifactView:
     document = parse_artifact(row.document)
     judged = row.last_judged
-    log = log_for(row, document).source
-    # Of what went on since, it shows what it was made of.
-    source = log.between(set(document.source.turns)) if document.source.turns and row.kind != Kind.SEED else log
+    basis = basis_of(row, document)
+    turns = set(document.source.turns)
+    source = basis.source.between(turns) if turns and row.kind != Kind.SEED else basis.source
     check, _ = checked_of(row, document, source)
     verdicts = verdicts_on(row, user)
     is_owner = row.session.owner_id == user.pk
@@ -502,6 +511,8 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
         claims=claims,
         verdicts=verdicts,
         log=source,
+        basis=basis,
+        check_found=check,
         person=person,
         judged=judged,
         versions=tuple(Artifact.objects.filter(family=row.family).select_related("run").order_by("version")),
@@ -513,7 +524,7 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
         is_used_again=pointer is not None and pointer.pk in agreed and pointer != first_of(pointers),
         pinned=pinned_among(row.branch, document.source.turns),
         viewer=user.pk,
-        changed=changed_since(row, log, judged) if judged else (),
+        changed=changed_since(basis, judged) if judged else (),
     )
 
 
@@ -580,7 +591,7 @@ def drafted_of(row: Artifact) -> DraftedView:
     return DraftedView(artifact=newest.pk, quotes=newest.kind == Kind.DIGEST, why=state.draft if state else "")
 
 
-def changed_since(row: Artifact, source: Source, judged: GateRun) -> tuple[str, ...]:
+def changed_since(basis: Basis, judged: GateRun) -> tuple[str, ...]:
     """What of all that it was judged by is another now."""
-    now, was = inputs_of(source, read_ledger(row.session, source)), judged.inputs
+    now, was = inputs_of(basis.source, basis.entries), judged.inputs
     return tuple(dict.fromkeys(name for key, name in JUDGED_BY.items() if now[key] != was.get(key)))
