@@ -15,6 +15,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
+from efforts import actions
 from efforts.domain.effort.states import RunState
 from efforts.llm.protocol import ReportedUsage
 from efforts.models import ContextPlan, Endpoint, Message, Run, Session, Turn
@@ -101,6 +102,19 @@ def test_the_log_says_which_event_it_includes(as_alice: Client, scene: Scene, ad
     scene.session.refresh_from_db()
     page = as_alice.get(address("log/"), headers=HTMX).content.decode()
     assert f'data-seq="{scene.session.event_seq}" data-title="{scene.session.title}"' in page
+
+
+def test_what_happened_to_efforts_is_read_once_for_all_places_of_the_log(
+    as_alice: Client, scene: Scene, address: Address
+) -> None:
+    actions.open_effort(actions.here(scene.session, actor=scene.session.owner), "Before the first word")
+    scene.ask("Begin.", "Begun.")
+    actions.open_effort(actions.here(scene.session, actor=scene.session.owner), "After it")
+    with CaptureQueriesContext(connection) as asked:
+        page = as_alice.get(address()).content.decode()
+    assert "Before the first word" in page and "After it" in page
+    by_turn = [query["sql"] for query in asked.captured_queries if re.search(r"data.*turn.*IN", query["sql"])]
+    assert sum('FROM "efforts_event"' in sql for sql in by_turn) == 1
 
 
 def test_earlier_turns_come_when_asked_for(as_alice: Client, scene: Scene, address: Address) -> None:

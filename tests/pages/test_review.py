@@ -9,8 +9,10 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import connection
 from django.db.models import F
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from compaction import review
@@ -98,6 +100,15 @@ PANELS = ("review_top", "claims", "review_desk", "review_preview")
 def test_each_panel_has_an_address_and_is_a_page_there(drafted: Artifact, as_alice: Client, name: str) -> None:
     assert "<html" not in part_of(as_alice, name, drafted.pk)
     assert '<div class="review"' in as_alice.get(reverse(name, args=[drafted.pk])).content.decode()
+
+
+def test_the_log_and_the_list_are_read_once_for_all_that_the_page_shows(drafted: Artifact, as_alice: Client) -> None:
+    with CaptureQueriesContext(connection) as asked:
+        page = page_of(as_alice, drafted)
+    assert 'id="desk"' in page and 'id="standing"' in page
+    read = [query["sql"] for query in asked.captured_queries]
+    assert sum('"efforts_message"."text" AS "text"' in sql for sql in read) == 1
+    assert sum('FROM "efforts_ledgerentry"' in sql for sql in read) == 1
 
 
 @pytest.mark.parametrize("name", [*PANELS, "artifact"])

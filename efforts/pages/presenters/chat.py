@@ -198,11 +198,17 @@ def chat_page(
     every = branch_turns(branch).exclude(run=None)
     has_earlier = bool(shown) and every.filter(number__lt=shown[0].number).exists()
     has_later = bool(shown) and every.filter(number__gt=shown[-1].number).exists()
-    turns = turn_views(branch, shown)
+    opening = () if has_earlier or after is not None else (0,)
+    notices = notice_groups(branch, [*opening, *(turn.number for turn in shown)])
+    turns = turn_views(branch, shown, notices)
     running = next((turn for turn in turns if turn.state == RunState.RUNNING), None)
-    opening = () if has_earlier or after is not None else notice_groups(branch, [0]).get(0, ())
     return ChatPage(
-        seq=seq, turns=turns, has_earlier=has_earlier, has_later=has_later, running=running, notices=opening
+        seq=seq,
+        turns=turns,
+        has_earlier=has_earlier,
+        has_later=has_later,
+        running=running,
+        notices=notices.get(0, ()),
     )
 
 
@@ -211,14 +217,17 @@ def turn_view(branch: Branch, number: int) -> TurnView | None:
     return next(iter(turn_views(branch, list(rows))), None)
 
 
-def turn_views(branch: Branch, turns: list[Turn]) -> tuple[TurnView, ...]:
+def turn_views(
+    branch: Branch, turns: list[Turn], notices: Mapping[int, tuple[NoticeGroup, ...]] | None = None
+) -> tuple[TurnView, ...]:
+    """`notices`: what `notice_groups` has of them, where that has been read."""
     runs = [turn.run for turn in turns if turn.run is not None]
     keys, run_keys = [turn.pk for turn in turns], [run.pk for run in runs]
     messages = grouped(read_messages(keys, run_keys), "turn_id")
     plans = grouped(read_plans(run_keys), "run_id")
     live = live_texts(branch.session_id, runs)
     thoughts = thoughts_of(branch.session_id, runs)
-    notices = notice_groups(branch, [turn.number for turn in turns])
+    notices = notice_groups(branch, [turn.number for turn in turns]) if notices is None else notices
     family = family_of(branch)
     cited = cited_in(branch, {turn.number: messages[turn.pk][1:] for turn in turns})
     verdicts = {verdict.run_id: verdict for verdict in read_verdicts(run_keys)}
