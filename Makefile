@@ -60,8 +60,8 @@ run: $(APP)
 	@if [ -f .env ]; then set -a; . ./.env; set +a; fi; exec $(BIN)/python manage.py serve --host $(HOST) --port $(PORT)
 
 test: setup
-	$(NO_SERVERS) $(BIN)/pytest -n 2 -m "not slow and not grown and not soak" $(ARGS)
-	@echo "With the slow ones, on PostgreSQL and Redis too: make test-all (make servers says how to get them)."
+	$(NO_SERVERS) $(BIN)/pytest -n 2 -m "not slow and not long and not grown and not soak" $(ARGS)
+	@echo "With the slow and the long ones, on PostgreSQL and Redis too: make test-all (make servers says how to get them)."
 
 test-all: setup
 	$(NO_SERVERS) $(BIN)/pytest -n 2 -m "not grown and not soak" $(ARGS)

@@ -13,6 +13,8 @@ import pytest
 
 from benchmarks.detection.cases import Changed, read_cases
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 
 

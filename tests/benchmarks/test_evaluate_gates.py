@@ -26,6 +26,8 @@ from tests.benchmarks.case_files import put, small
 from tests.benchmarks.reader import Reader, put_trust
 from tests.house.process import ROOT
 
+pytestmark = pytest.mark.long
+
 SET = ROOT / "benchmarks/evaluation"
 ROUNDS = 8
 

@@ -38,6 +38,8 @@ from efforts.turns.runner import Runner
 from tests.fakes.provider import FakeProvider, Reply
 from tests.turns.conftest import Stage
 
+pytestmark = pytest.mark.long
+
 Said = dict[str, Any]
 
 

@@ -20,6 +20,8 @@ from benchmarks.replay import Question, Settings, read_talks
 from efforts.domain.effort.policy import ContextMode
 from tests.house.process import ROOT
 
+pytestmark = pytest.mark.long
+
 TOLD = {
     1: "My sister plays the clarinet in the harbour orchestra, and the orchestra travels.",
     2: "We booked the cabin at Lake Mirin for August, and the cabin has a stove.",

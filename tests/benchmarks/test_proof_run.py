@@ -33,7 +33,7 @@ from efforts.memory import ageing, references
 from efforts.models import Branch, ContextPointer, EffortState, Event, Message, Session
 from efforts.standins import compacting
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 
 def proof_run(*names: str, **options: Any) -> str:

@@ -9,7 +9,7 @@ from tests.browser.conftest import PHONE, Visitor, is_live
 from tests.browser.test_access import IN_A_TAB, assert_accessible
 from tests.browser.test_search import hits, is_in_view, open_search
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 # So that no key is pressed for ever where its aim is not on the page.
 MOST_STEPS = 60

@@ -17,6 +17,8 @@ from efforts.models import Constraint, LedgerEntry, Message
 from efforts.pages.presenters.notices import notice_groups
 from tests.efforts.talk import Talk
 
+pytestmark = pytest.mark.long
+
 Targets = list[tuple[str, str | None]]
 
 BEFORE: Targets = [("efforts", "0015_scopes")]

@@ -24,7 +24,7 @@ from efforts.models import Message, Session
 from tests.efforts.talk import Talk
 from tests.house.process import manage
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.long]
 
 PATIENCE = 30
 ENOUGH = 5

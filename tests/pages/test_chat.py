@@ -112,7 +112,8 @@ def test_what_happened_to_efforts_is_read_once_for_all_places_of_the_log(
     actions.open_effort(actions.here(scene.session, actor=scene.session.owner), "After it")
     with CaptureQueriesContext(connection) as asked:
         page = as_alice.get(address()).content.decode()
-    assert "Before the first word" in page and "After it" in page
+    assert "Before the first word" in page
+    assert "After it" in page
     by_turn = [query["sql"] for query in asked.captured_queries if re.search(r"data.*turn.*IN", query["sql"])]
     assert sum('FROM "efforts_event"' in sql for sql in by_turn) == 1
 

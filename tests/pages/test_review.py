@@ -105,7 +105,8 @@ def test_each_panel_has_an_address_and_is_a_page_there(drafted: Artifact, as_ali
 def test_the_log_and_the_list_are_read_once_for_all_that_the_page_shows(drafted: Artifact, as_alice: Client) -> None:
     with CaptureQueriesContext(connection) as asked:
         page = page_of(as_alice, drafted)
-    assert 'id="desk"' in page and 'id="standing"' in page
+    assert 'id="desk"' in page
+    assert 'id="standing"' in page
     read = [query["sql"] for query in asked.captured_queries]
     assert sum('"efforts_message"."text" AS "text"' in sql for sql in read) == 1
     assert sum('FROM "efforts_ledgerentry"' in sql for sql in read) == 1

@@ -27,6 +27,8 @@ from efforts.domain.text import ranking
 
 from .test_measuring import talk
 
+pytestmark = pytest.mark.long
+
 ONE, TWO = "(2026-01-02, user) One.", "(2026-01-03, user) Two."
 
 

@@ -87,7 +87,7 @@ def rows() -> dict[str, int]:
     return {model.__name__: model._default_manager.count() for model in apps.get_app_config("efforts").get_models()}
 
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.long]
 
 
 def test_what_was_told_long_ago_is_found_and_stands_in_the_prompt(file: Path) -> None:

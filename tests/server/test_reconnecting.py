@@ -11,7 +11,7 @@ from tests.fakes.provider import FakeProvider, Reply
 from tests.server.conftest import PATIENCE, Server, follow_for
 from tests.sockets.follower import Follower
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.long]
 
 TURNS = 3
 # Of one, two, three and four bytes, and joined ones: offsets count code points.

@@ -15,7 +15,7 @@ from tests.house.process import manage
 from tests.server.conftest import PATIENCE, Server, working
 from tests.server.websocket import Websocket
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.long]
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ import pytest
 from tests.fakes.provider import FakeProvider, NoAnswer, Reply
 from tests.server.conftest import Server, follow
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.long]
 
 
 async def test_stop_is_acknowledged_while_the_provider_is_silent(server: Server, provider: FakeProvider) -> None:

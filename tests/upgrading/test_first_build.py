@@ -16,6 +16,8 @@ from efforts.models import Branch, ContextPlan, ContextPointer
 
 from .dumps import apps_of_first_build, migrate_to_newest
 
+pytestmark = pytest.mark.long
+
 Rows = dict[str, list[tuple[Any, ...]]]
 
 POSTGRES = "Orders are stored in Postgres, with nightly backups to the second site."

@@ -17,7 +17,7 @@ from efforts.domain.errors import Refused
 from efforts.models import Branch, ContextPointer, EffortState, Event, PointerMove
 from tests.compaction.artifacts import LongTalk, accept, of_effort, of_turns, roll_back, standing
 
-pytestmark = pytest.mark.usefixtures("first_build")
+pytestmark = [pytest.mark.usefixtures("first_build"), pytest.mark.long]
 
 Act = Callable[[Artifact, User], Any]
 ACTS: dict[str, Act] = {
