@@ -159,7 +159,7 @@ def outcome_of(run: Run) -> TurnOutcome:
     said = list(run.turn.messages.filter(Q(role=Message.Role.USER) | Q(run=run)).order_by("id"))
     looked = run.retrieval_sets.filter(strategy__startswith=STRATEGY, trigger=Trigger.AUTO).first()
     first = next((plan for plan in plans if looked and plan.pk == looked.plan_id), plans[0] if plans else None)
-    cited = {path for path, _ in cited_in(said)}
+    cited = {path for path, *_ in cited_in(said)}
     done = done_in(said, run.edits.all(), cited_files({run.pk: cited})[run.pk] if cited else {})
     hits = {hit.symbol: hit for hit in looked.code_hits.defer("text", "short")} if looked else {}
     items = [Item.from_json(item) for item in (first.body["items"] if first else []) if item["section"] == "code"]

@@ -205,7 +205,9 @@ async def test_lines_that_are_cited_below_the_name_of_the_folder_count_as_cited(
     (root / "shop").mkdir()
     (root / "shop" / "cart.py").write_text("x = 1\n")
     await write(worker.index, shop)
-    provider.script = [*[Reply("See [shop/money.py:9-11] and [shop/cart.py:1].")] * 2, Reply("Yes.")]
+    # What it quotes as code cites nothing.
+    text = "See [shop/money.py:8-12] and [shop/cart.py:1].\n\n> ```\n> # As in [shop/money.py:1].\n> ```"
+    provider.script = [*[Reply(text)] * 2, Reply("Yes.")]
     await stage.ask("What does money.convert do?")
     first = await read(lambda: json.loads(next(line for chunk in lines_of(stage.session) for line in chunk)))
     used = {card["symbol"]: card["used"] for card in first["shown"]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -20,6 +21,8 @@ from workspaces.models import CodeHit, File, ProposedEdit, Snapshot
 
 # Turns that are looked back at: activation halves with each, so that nothing older counts.
 LOOKED_BACK = 12
+# Code that an answer shows: what looks like a citation in it is part of the code.
+SHOWN = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 # What stands for a symbol whatever its id: its path and its qualified name.
 Key = tuple[str, str]
 
@@ -58,16 +61,16 @@ def files_there(snapshot: Snapshot, paths: Collection[str]) -> dict[str, Cited]:
     return {path: Cited(snapshot, where, lines[where]) for path, where in found.items() if where in lines}
 
 
-def cited_in(said: Iterable[Message]) -> list[tuple[str, int]]:
+def cited_in(said: Iterable[Message]) -> list[Place]:
     texts = [row.text for row in said if row.role == Message.Role.ASSISTANT]
-    return [(path, line) for text in texts for _, path, line in code_citations_in(text)]
+    return [(path, first, last) for text in texts for _, path, first, last in code_citations_in(SHOWN.sub("", text))]
 
 
 def done_in(said: Iterable[Message], edits: Iterable[ProposedEdit], files: Mapping[str, Cited]) -> Done:
     """`said`: of one attempt at a turn; `files`: that it cites."""
     said = list(said)
     texts = [row.text for row in said if row.role == Message.Role.ASSISTANT]
-    cited = [(files[path].path if path in files else path, line, line) for path, line in cited_in(said)]
+    cited = [(files[path].path if path in files else path, first, last) for path, first, last in cited_in(said)]
     results = [row for row in said if row.role == Message.Role.TOOL and row.tool_name == "read_span"]
     read = [place for row in results if (place := span_of(row.text))]
     edited = [place for edit in edits for place in places_of(edit)]
@@ -116,7 +119,7 @@ def signals_in(turns: Sequence[tuple[int, UUID]]) -> dict[Key, dict[int, Signals
     named = CodeHit.objects.filter(retrieval__run__in=runs).exclude(kind=SymbolKind.SECTION)
     for hit in named.select_related("retrieval").only(*fields):
         hits[hit.retrieval.run_id].append(hit)
-    cited: dict[UUID | None, set[str]] = {run: {path for path, _ in cited_in(said[run])} for run in runs}
+    cited: dict[UUID | None, set[str]] = {run: {path for path, *_ in cited_in(said[run])} for run in runs}
     files = cited_files(cited) if any(cited.values()) else {}
     found: dict[Key, dict[int, Signals]] = defaultdict(dict)
     for number, run in turns:

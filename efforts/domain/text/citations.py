@@ -12,7 +12,7 @@ CITATION = re.compile(
 )
 
 # Of attached code: [shop/cart.py:12-20].
-CODE_CITATION = re.compile(r"\[(?P<path>[\w./@+-]{1,300}):(?P<line>\d{1,7})(?:[-–]\d{1,7})?\]")
+CODE_CITATION = re.compile(r"\[(?P<path>[\w./@+-]{1,300}):(?P<line>\d{1,7})(?:[-–](?P<last>\d{1,7}))?\]")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,10 +34,10 @@ def citations_in(text: str) -> Iterator[Citation]:
         yield Citation(text=found[0], effort=(found["effort"] or "").lower(), turn=int(found["turn"]))
 
 
-def code_citations_in(text: str) -> Iterator[tuple[str, str, int]]:
-    """In the order of the text: as it was written, the path, and the first line."""
+def code_citations_in(text: str) -> Iterator[tuple[str, str, int, int]]:
+    """In the order of the text: as it was written, the path, the first line and the last."""
     for found in CODE_CITATION.finditer(text):
-        yield found[0], found["path"], int(found["line"])
+        yield found[0], found["path"], int(found["line"]), int(found["last"] or found["line"])
 
 
 def cited(turn: int | str, effort: str = "") -> str:

@@ -41,7 +41,7 @@ def code_addresses(branch: Branch, replies: Mapping[int, Iterable[Message]]) -> 
             (row.run_id, text, (path, line))
             for row in rows
             if is_told(row)
-            for text, path, line in code_citations_in(row.text)
+            for text, path, line, _ in code_citations_in(row.text)
         ]
         for number, rows in replies.items()
     }
