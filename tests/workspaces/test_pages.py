@@ -139,7 +139,7 @@ def test_files_are_found_by_their_path(as_alice: Client, shop: Workspace) -> Non
 def found_by(client: Client, workspace: Workspace, query: str) -> list[tuple[str, str]]:
     """What the page says of it, line by line, without and with JavaScript: name and place with the line."""
     address = reverse("workspace", args=[workspace.pk])
-    row = re.compile(r'<li><a class="mono" href="([^"]*)">([^<]*)</a><span[^>]*>([^<]*)</span><code[^>]*>(.*?)</code>')
+    row = re.compile(r'<li><a class="mono" id="found-\d+" href="([^"]*)">([^<]*)</a><span[^>]*>([^<]*)</span><code[^>]*>(.*?)</code>')
     page, part = (row.findall(client.get(address, {"q": query}, headers=how).text) for how in ({}, HTMX))
     assert page == part
     for where, _, place, _ in page:
@@ -183,6 +183,12 @@ def test_what_is_not_indexed_yet_is_said_where_code_is_looked_for(as_alice: Clie
     shop.files.filter(path="notes_txt").update(indexed=False)
     shown = as_alice.get(page, {"q": "total"}).text
     assert "1 file is not indexed yet, so its code is not found." in shown
+    # While it is being indexed it is looked for again.
+    again = f'hx-get="{page}?q=total"'
+    assert again not in shown
+    Workspace.objects.update(state=WorkspaceState.INDEXING, indexer="somebody", alive_at=timezone.now())
+    assert again in as_alice.get(page, {"q": "total"}).text
+    Workspace.objects.update(state=WorkspaceState.READY)
     assert "shop.cart.total" in shown
 
 
@@ -286,6 +292,10 @@ def test_the_page_says_how_far_an_index_is(as_alice: Client, shop: Workspace) ->
     shown = as_alice.get(reverse("workspace_progress", args=[shop.pk])).text
     assert '<progress max="9" value="3"' in shown
     assert ("3 of 9 files" in shown, 'hx-trigger="every 1s"' in shown) == (True, True)
+    assert ("Stopping" in shown, "disabled" in shown) == (False, False)
+    # It stops at the next file.
+    stopping = as_alice.post(reverse("workspace_cancel", args=[shop.pk]), headers=HTMX).text
+    assert ("Stopping" in stopping, "disabled" in stopping) == (True, True)
 
 
 def test_an_index_that_found_nothing_new_says_when_it_looked(as_alice: Client, shop: Workspace, root: Path) -> None:

@@ -106,6 +106,10 @@ class WorkspaceView:
         return self.workspace.kind == SourceKind.ARCHIVE
 
     @property
+    def is_stopping(self) -> bool:
+        return self.is_at_work and bool(self.workspace.cancel_requested_at)
+
+    @property
     def attached_to(self) -> Sequence[Session]:
         return pinned_in(self.workspace)
 
