@@ -139,7 +139,9 @@ def test_files_are_found_by_their_path(as_alice: Client, shop: Workspace) -> Non
 def found_by(client: Client, workspace: Workspace, query: str) -> list[tuple[str, str]]:
     """What the page says of it, line by line, without and with JavaScript: name and place with the line."""
     address = reverse("workspace", args=[workspace.pk])
-    row = re.compile(r'<li><a class="mono" id="found-\d+" href="([^"]*)">([^<]*)</a><span[^>]*>([^<]*)</span><code[^>]*>(.*?)</code>')
+    row = re.compile(
+        r'<li><a class="mono" id="found-\d+" href="([^"]*)">([^<]*)</a><span[^>]*>([^<]*)</span><code[^>]*>(.*?)</code>'
+    )
     page, part = (row.findall(client.get(address, {"q": query}, headers=how).text) for how in ({}, HTMX))
     assert page == part
     for where, _, place, _ in page:
