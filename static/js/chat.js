@@ -187,7 +187,21 @@ function ended(signedOut) {
   composer.close({ keep: signedOut });
   if (signedOut) alert("You are signed out. What you were writing is kept in this browser.");
   else alert("This conversation was deleted. Nothing can be sent here any more.");
-  if (!signedOut) tell("conversations");
+  if (signedOut) return;
+  goOnOnceBack();
+  tell("conversations");
+}
+
+// Whoever undoes its deletion may do so on another page: here it stands in the list again then.
+function goOnOnceBack() {
+  let missing = false;
+  document.getElementById("conversations").addEventListener("htmx:afterSettle", () => {
+    const listed = document.querySelector("#conversations li.current") !== null;
+    missing ||= !listed;
+    if (!missing || !listed) return;
+    composer.reopen();
+    location.reload();
+  });
 }
 
 function show(next) {
@@ -353,7 +367,7 @@ function arrived(node) {
 
 function showPending() {
   const items = outbox.items();
-  pending.show(items, { live: state === "live", flying: (id) => outbox.isFlying(id) });
+  pending.show(items, { state, flying: (id) => outbox.isFlying(id) });
   connection(state, items.length);
 }
 

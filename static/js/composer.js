@@ -93,6 +93,12 @@ export class Composer {
     this.#show();
   }
 
+  // It is there again: what was being written goes on.
+  reopen() {
+    this.#closed = false;
+    this.keepDraft();
+  }
+
   clear() {
     this.#field.value = "";
     this.#typed();

@@ -3,6 +3,8 @@
 import { icon } from "./status.js";
 import { worded } from "./words.js";
 
+const WORDS = { live: "Sending", closed: "Not sent" };
+
 export class Pending {
   #node = document.getElementById("pending");
   #takeBack;
@@ -11,15 +13,15 @@ export class Pending {
     this.#takeBack = takeBack;
   }
 
-  // Bubbles whose message was sent stay until their turn is on the page, so that nothing blinks.
-  show(items, { live, flying }) {
+  // Bubbles whose message was sent stay until their turn is on the page, so that nothing blinks; after the end none comes.
+  show(items, { state, flying }) {
     const wanted = new Set(items.map((item) => item.client_id));
     for (const bubble of [...this.#node.children]) {
-      if (!wanted.has(bubble.dataset.client) && !bubble.dataset.turn) bubble.remove();
+      if (!wanted.has(bubble.dataset.client) && (!bubble.dataset.turn || state === "closed")) bubble.remove();
     }
     for (const item of items) {
       const bubble = this.#bubble(item.client_id) ?? this.#add(item);
-      const words = worded(live ? "Sending" : "Waiting for connection");
+      const words = worded(WORDS[state] ?? "Waiting for connection");
       bubble.querySelector(".state").replaceChildren(icon("wait"), words);
       bubble.querySelector("button").hidden = flying(item.client_id);
     }

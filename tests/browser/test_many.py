@@ -8,9 +8,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, WebSocketRoute, expect
 
-from tests.browser.conftest import PHONE, Visitor, serving, visit
+from tests.browser.conftest import PHONE, Visitor, is_live, say, serving, visit
 
 pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
@@ -34,7 +34,7 @@ def conversation(number: int) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def crowded(chromium: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Any, Any]]:
-    with serving(chromium, tmp_path_factory.mktemp("many"), CCM_UNDO_SECONDS="4") as served:
+    with serving(chromium, tmp_path_factory.mktemp("many"), CCM_UNDO_SECONDS="8") as served:
         visitor = Visitor(chromium, *served)
         page = visitor.page()
         page.goto("/")
@@ -107,8 +107,59 @@ def test_far_down_a_long_list_everything_is_as_at_its_top(visitor: Visitor, widt
     expect(page.get_by_title("Thing 1", exact=True)).to_be_in_viewport()
 
 
+def without_messages(page: WebSocketRoute) -> None:
+    """A connection on which what a person sends is lost."""
+    server = page.connect_to_server()
+    page.on_message(lambda frame: None if '"kind":"send"' in frame else server.send(frame))
+
+
+DELETE = """async (page) => {
+  const { "x-csrftoken": token } = JSON.parse(document.body.getAttribute("hx-headers"));
+  await fetch(`${page}delete/`, { method: "POST", headers: { "X-CSRFToken": token, "HX-Request": "true" } });
+}"""
+
+
+def test_a_page_of_a_deleted_conversation_goes_on_once_another_page_has_brought_it_back(visitor: Visitor) -> None:
+    visitor.watch.expect("404")
+    context = visitor.context()
+    page, other = context.new_page(), context.new_page()
+    page.route_web_socket("**/ws/s/*/", without_messages)
+    page.goto("/")
+    page.locator("#conversations li > a").nth(2).click()
+    page.wait_for_url("**/s/*/")
+    is_live(page)
+    say(page, "Which wood?")
+    page.locator("#text").fill("And how thick?")
+    other.goto("/")
+    other.evaluate(DELETE, page.url)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "closed")
+    expect(page.locator("#pending")).to_contain_text("Not sent")
+    other.reload()
+    other.locator(".deleted button").click()
+    is_live(page)
+    expect(page.locator("#text")).to_have_value("And how thick?")
+    expect(page.locator("#pending")).to_contain_text("Which wood?")
+
+
+def test_what_was_sent_just_before_a_deletion_does_not_stand_at_sending(visitor: Visitor) -> None:
+    visitor.watch.expect("404")
+    page = visitor.page()
+    page.route("**/turns/*/", lambda route: route.fulfill(status=404))
+    page.goto("/")
+    page.locator("#conversations li > a").nth(3).click()
+    page.wait_for_url("**/s/*/")
+    is_live(page)
+    say(page, "Which wood?")
+    expect(page.locator("#pending [data-turn]")).to_have_count(1)
+    page.evaluate(DELETE, page.url)
+    expect(page.locator("#connection")).to_have_attribute("data-state", "closed")
+    expect(page.locator("#pending")).not_to_contain_text("Sending")
+
+
 @pytest.mark.parametrize("width", [1280, PHONE])
 def test_who_deletes_a_conversation_on_its_own_page_stands_at_its_undo(visitor: Visitor, width: int) -> None:
+    # What its page had just asked for.
+    visitor.watch.expect("404")
     page = visitor.page(width=width)
     page.goto("/")
     if width == PHONE:
@@ -123,7 +174,8 @@ def test_who_deletes_a_conversation_on_its_own_page_stands_at_its_undo(visitor: 
     current.locator("summary").click()
     current.get_by_role("link", name="Delete").click()
     page.locator("#dialog").get_by_role("button", name="Delete").click()
-    undo = page.locator(".deleted button")
+    # Beside those of others.
+    undo = page.locator(".deleted button").last
     expect(undo).to_be_focused()
     expect(undo).to_be_in_viewport()
     page.keyboard.press("Enter")
