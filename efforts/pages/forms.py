@@ -26,6 +26,7 @@ from efforts.context.connections import (
 )
 from efforts.context.efforts import EffortView, Standing
 from efforts.context.ledger import LedgerView
+from efforts.context.planning import budget_of, chosen_settings
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.effort.states import ReviewMode
 from efforts.domain.hosts import fault_of
@@ -291,6 +292,8 @@ class SessionSettingsForm(forms.Form):
         }
         super().__init__(data, initial=initial)
         self.meanings = state_of_meanings(session)
+        # What the model's window leaves for a prompt, where that is less than the budget.
+        self.answers, self.leaves = window_of(session)
         self.fields["endpoint"] = forms.ChoiceField(
             label="Model", choices=[(option.value, option.label) for option in self.options.values()]
         )
@@ -298,6 +301,9 @@ class SessionSettingsForm(forms.Form):
     def chosen(self) -> dict[str, Any]:
         option = self.options[self.cleaned_data["endpoint"]]
         typed = self.cleaned_data["model"] if option.model != BUILTIN_MODEL else ""
+        if "endpoint" in self.changed_data and "model" not in self.changed_data:
+            # It was typed for the connection that is left.
+            typed = ""
         return {
             "endpoint": option.endpoint,
             "model": typed or option.model,
@@ -313,6 +319,17 @@ class SessionSettingsForm(forms.Form):
             "reply_limit": self.cleaned_data["reply_limit"],
             "temperature": self.cleaned_data["temperature"],
         }
+
+
+def window_of(session: Session) -> tuple[str, int | None]:
+    """The name of the model that answers, and the tokens that its window leaves, where these are fewer than the
+    budget."""
+    try:
+        chosen = chosen_settings(session)
+    except KeyUnreadable:
+        return "", None
+    largest = budget_of(chosen).largest_setting
+    return chosen["label"], None if largest is None or largest >= session.budget else max(largest, 0)
 
 
 def price_field(label: str, help_text: str) -> forms.DecimalField:

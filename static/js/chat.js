@@ -89,7 +89,10 @@ const EVENTS = {
   },
   "session.archived": () => tell("conversations"),
   "session.unarchived": () => tell("conversations"),
-  "session.configured": () => resync(),
+  "session.configured": () => {
+    tell("configured");
+    resync();
+  },
 };
 const RUNS = new Set(["turn.sent", "turn.cancelled", "run.queued", "run.started", "run.ended"]);
 const ENDINGS = {

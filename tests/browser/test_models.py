@@ -29,6 +29,16 @@ def connect(page: Page, provider: FakeProvider, begins: str) -> str:
     return name
 
 
+def the_settings_switch_what_the_composer_shows(page: Page, name: str) -> None:
+    for label in ("Built-in engine", f"small · {name}"):
+        page.locator("#chosen-model").click()
+        page.locator("#dialog").get_by_label("Model", exact=True).select_option(label=label)
+        page.locator("#dialog").get_by_role("button", name="Save", exact=True).click()
+        expect(page.locator("#dialog")).to_be_hidden()
+        expect(page.locator("#chosen-model")).to_contain_text(label)
+        expect(page.locator("#model option:checked")).to_have_text(label)
+
+
 def card(page: Page, name: str):
     return page.locator("article.card").filter(has_text=name)
 
@@ -49,6 +59,7 @@ def test_a_model_is_connected_tried_used_asked_for_its_models_and_removed(
     begin(page, "Hello, small one.")
     is_in_state(page, 1, "completed")
     expect(turn(page, 1)).to_contain_text(f"small · {name}")
+    the_settings_switch_what_the_composer_shows(page, name)
     page.goto("/settings/")
     box.get_by_role("link", name="Edit").click()
     page.wait_for_url("**/settings/endpoints/*/")

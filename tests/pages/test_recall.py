@@ -185,7 +185,7 @@ def test_the_chip_says_the_mode_and_changes_it_to_the_next(
     [button] = re.findall(r'<details class="menu up modes.*?</details>', page, re.DOTALL)
     assert re.findall(r'name="mode" value="(\w+)"', button) == ["off", "light", "heavy"]
     assert 'value="heavy" aria-pressed="false" data-next' in button
-    assert "Context mode: Light" in button
+    assert "Context mode:</span> Light" in button
     assert "adds the best earlier passages, in up to a fifth of the budget" in button
     for mode in ("heavy", "off", "light"):
         answer = as_alice.post(address("context-mode/"), {"mode": mode}, headers={"Accept": "application/json"})

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import unescape
 
 import pytest
 from django.contrib.auth.models import User
 from django.test import Client
+from django.urls import reverse
 
 from efforts.context.connections import switchable, switched_to
 from efforts.models import Branch, Endpoint, Run, Session
+from efforts.pages.forms import SessionSettingsForm
 from efforts.turns import recording
 
 from .conftest import HTMX, Scene
@@ -52,6 +55,47 @@ def test_the_composer_says_how_much_each_model_takes(
     assert ">m · Large · context window 131,072</option>" in page
     # Of what tells no window none is told.
     assert ">nova-2 · Lab</option>" in page
+
+
+def test_a_name_that_was_typed_for_one_connection_is_not_asked_of_another(
+    as_alice: Client, alice: User, scene: Scene, other: Endpoint, session: Session
+) -> None:
+    scene.ask("Hello", "Hi.")
+    third = Endpoint.objects.create(owner=alice, name="Large", base_url="http://x.test/v1", model="m")
+    Session.objects.filter(pk=session.pk).update(endpoint=other, model="nova-3")
+    settings = reverse("session_settings", args=[session.pk])
+    form = SessionSettingsForm(Session.objects.get(pk=session.pk))
+    kept = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False)}
+    as_alice.post(settings, {**kept, "endpoint": f"endpoint:{third.pk}"})
+    session.refresh_from_db()
+    assert (session.endpoint, session.model) == (third, "")
+    as_alice.post(settings, {**kept, "endpoint": f"endpoint:{other.pk}", "model": "nova-4"})
+    session.refresh_from_db()
+    assert (session.endpoint, session.model) == (other, "nova-4")
+
+
+def test_where_the_window_leaves_less_than_the_budget_settings_and_chip_say_so(
+    as_alice: Client, scene: Scene, address: Address, other: Endpoint, session: Session
+) -> None:
+    scene.ask("Hello", "Hi.")
+    settings = reverse("session_settings", args=[session.pk])
+    assert "The window of" not in as_alice.get(settings, headers=HTMX).content.decode()
+    Endpoint.objects.update(context_window=8192)
+    as_alice.post(address("model/"), {"model": f"endpoint:{other.pk}"})
+    told = "The window of nova-2 · Lab leaves 5,888 tokens for a prompt."
+    assert told in as_alice.get(settings, headers=HTMX).content.decode()
+    assert f'title="{told}"' in as_alice.get(address()).content.decode()
+
+
+def test_where_the_window_leaves_too_little_what_to_do_is_said_and_no_sum_stands_beside_it(
+    as_alice: Client, scene: Scene, address: Address, other: Endpoint
+) -> None:
+    scene.ask("Hello", "Hi.")
+    Endpoint.objects.update(context_window=4096)
+    as_alice.post(address("model/"), {"model": f"endpoint:{other.pk}"})
+    page = as_alice.get(address()).content.decode()
+    assert "4,000 is the least. Choose a model with a larger window." in unescape(page)
+    assert "everything said so far would be" not in page
 
 
 def test_a_name_that_was_typed_is_among_the_choices(session: Session, other: Endpoint) -> None:

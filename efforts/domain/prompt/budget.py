@@ -11,6 +11,8 @@ SMALLEST_BUDGET = 4_000
 REPLY_RESERVE = 2_048
 # The model may count with another tokenizer than we do.
 SAFETY = 256
+LARGER_WINDOW = "Choose a model with a larger window."
+LOWER_LIMIT = "Choose a model with a larger window, or set a lower reply limit."
 
 
 class BudgetTooSmall(ValueError):
@@ -48,10 +50,11 @@ class Budget:
     def _too_small(self, room: int) -> str:
         if self.setting < SMALLEST_BUDGET:
             return f"A budget of {self.setting:,} tokens is too small: {SMALLEST_BUDGET:,} is the least."
-        return (
+        least = (
             f"The model's window of {self.window:,} tokens leaves {max(room, 0):,} for the prompt after "
             f"{self.reply:,} for the reply and {self.safety:,} for safety; {SMALLEST_BUDGET:,} is the least."
         )
+        return f"{least} {LOWER_LIMIT if self.reply > REPLY_RESERVE else LARGER_WINDOW}"
 
 
 def rounded_up(tokens: int) -> int:
