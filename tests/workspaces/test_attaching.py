@@ -58,6 +58,23 @@ def test_without_allowed_folders_the_person_is_told_who_names_them(
         attach_folder(session, "/tmp", actor=alice)
 
 
+@pytest.mark.parametrize("how", ["named no more", "a link by now"])
+def test_a_folder_that_is_not_allowed_any_more_is_not_read_again(
+    workspace: Workspace, root: Path, settings: Any, tmp_path: Path, how: str
+) -> None:
+    write(root, a_py="x = 1\n")
+    indexed(workspace)
+    if how == "named no more":
+        settings.CCM_WORKSPACE_ROOTS = []
+    else:
+        root.parent.rename(tmp_path / "elsewhere")
+        root.parent.symlink_to(tmp_path / "elsewhere")
+    (tmp_path / ("allowed" if how == "named no more" else "elsewhere") / "shop" / "new.py").write_text("y = 1\n")
+    indexed(workspace)
+    assert (workspace.state, workspace.snapshots.count()) == ("failed", 1)
+    assert workspace.problem == "Whoever runs the server does not allow this folder any more. What is indexed stays."
+
+
 def test_two_conversations_with_one_folder_share_its_index(session: Session, root: Path, alice: User) -> None:
     other = actions.create_session(alice)
     assert attach_folder(session, "shop", actor=alice) == attach_folder(other, str(root), actor=alice)

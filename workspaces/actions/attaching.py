@@ -116,16 +116,16 @@ def tell(workspace: Workspace, kind: str, actor: User) -> None:
 
 def allowed_folder(path: str) -> Path:
     """Without links in it. Raises `Refused` where it is no folder, or below none that is allowed."""
-    roots = [Path(os.path.realpath(root)) for root in settings.CCM_WORKSPACE_ROOTS]
+    roots = settings.CCM_WORKSPACE_ROOTS
     if not roots:
         raise Refused("path", NO_ROOTS)
-    shown = ", ".join(map(str, settings.CCM_WORKSPACE_ROOTS))
+    shown = ", ".join(map(str, roots))
     if "\x00" in path or not path.strip() or len(path) > 4_096:
         raise Refused("path", OUTSIDE.format(roots=shown))
     # Joined to an absolute path the root has no say; whether the result is allowed is asked below, of both alike.
-    found = Path(os.path.realpath(roots[0] / path.strip()))
+    found = Path(os.path.realpath(os.path.join(roots[0], path.strip())))
     # Before anything is said of the folder: what lies elsewhere is nobody's business.
-    if not any(found.is_relative_to(root) for root in roots):
+    if not worker.is_below_a_root(found):
         raise Refused("path", OUTSIDE.format(roots=shown))
     if not found.is_dir() or not os.access(found, os.R_OK | os.X_OK):
         raise Refused("path", NO_FOLDER.format(path=path.strip()[:200]))

@@ -9,13 +9,15 @@ import socket
 import threading
 import time
 from datetime import timedelta
+from pathlib import Path
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection, transaction
 from django.db.models import Q
 from django.utils import timezone
 
-from workspaces.domain.states import Stage, WorkspaceState
+from workspaces.domain.states import SourceKind, Stage, WorkspaceState
 from workspaces.indexing.finishing import complete
 from workspaces.indexing.snapshots import Progress, take_snapshot
 from workspaces.indexing.symbols import index_symbols
@@ -27,7 +29,12 @@ log = logging.getLogger("ccm.workspaces")
 SIGN = 0.5
 GONE = 30
 UNREADABLE = "The folder cannot be read: {why}. Attach it again when it is there."
+NOT_ALLOWED = "Whoever runs the server does not allow this folder any more. What is indexed stays."
 INTERNAL = "Something went wrong in the program itself; the log says what. Index again tries once more."
+
+
+class NotAllowed(Exception):
+    """The folder may not be read any more."""
 
 
 class Cancelled(Exception):
@@ -86,6 +93,8 @@ def index(workspace: Workspace) -> bool:
         attempt.end(WorkspaceState.READY)
     except Cancelled:
         attempt.end(WorkspaceState.CANCELLED)
+    except NotAllowed:
+        attempt.end(WorkspaceState.FAILED, NOT_ALLOWED)
     except OSError as error:
         attempt.end(WorkspaceState.FAILED, UNREADABLE.format(why=error.strerror or error))
     # The only broad except: whatever a parser raises, the person finds an index that has ended.
@@ -98,6 +107,8 @@ def index(workspace: Workspace) -> bool:
 
 def bring_up_to_date(workspace: Workspace, progress: Progress) -> None:
     """Text first, then symbols, then their graph: each can be used as soon as it is there."""
+    if not is_allowed(workspace):
+        raise NotAllowed
     began = time.monotonic()
     snapshot = take_snapshot(workspace, progress)
     if snapshot.stage != Stage.COMPLETE:
@@ -105,6 +116,17 @@ def bring_up_to_date(workspace: Workspace, progress: Progress) -> None:
         complete(snapshot)
         elapsed = int((time.monotonic() - began) * 1000)
         Snapshot.objects.filter(pk=snapshot.pk).update(elapsed_ms=elapsed)
+
+
+def is_allowed(workspace: Workspace) -> bool:
+    """Whether no link leads elsewhere by now, and the operator still names a folder above it."""
+    folder = Path(os.path.realpath(workspace.root))
+    return str(folder) == workspace.root and (workspace.kind != SourceKind.FOLDER or is_below_a_root(folder))
+
+
+def is_below_a_root(folder: Path) -> bool:
+    """`folder`: without links in it."""
+    return any(folder.is_relative_to(os.path.realpath(root)) for root in settings.CCM_WORKSPACE_ROOTS)
 
 
 class Attempt:
