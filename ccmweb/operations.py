@@ -19,6 +19,7 @@ from django.utils import timezone
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from ccmweb.retention import tidy
 from efforts.domain.effort.states import RUN_LABELS, UNFINISHED, RunState
 from efforts.models import ContextPlan, Run
 from efforts.pages.views.shared import page
@@ -144,5 +145,6 @@ def operations(request: HttpRequest) -> HttpResponse:
             ("Whole answer", found.turn),
             ("Waited before", found.wait),
         ),
+        "due": {what: count for what, count in tidy(really=False).items() if count},
     }
     return page(request, "operations.html", context)  # type: ignore[arg-type]  # signed in, as the middleware saw to

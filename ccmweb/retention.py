@@ -14,6 +14,7 @@ from django.contrib.sessions.models import Session as SignedIn
 from django.db import transaction
 from django.db.models import QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext_noop as _
 
 from ccmweb.models import SignInLink
 from compaction.models import ModelRequest
@@ -22,7 +23,6 @@ from efforts.models import AccountEvent
 
 # Of the log of an account: who came in, and which of staff looked at what is theirs.
 AUDIT = ("signed in", "signed out", "read by staff", "listed by staff")
-REMOVED = "old records removed"
 # What is over is kept so long for whoever wonders why it does not work.
 MOMENT = timedelta(days=1)
 
@@ -38,10 +38,10 @@ class Overdue:
 
 def overdue(now: datetime) -> list[Overdue]:
     found = [
-        Overdue("expired sign-ins", SignedIn.objects.filter(expire_date__lt=now), delete),
-        Overdue("expired sign-in links", SignInLink.objects.filter(expires_at__lt=now - MOMENT), delete),
+        Overdue(_("expired sign-ins"), SignedIn.objects.filter(expire_date__lt=now), delete),
+        Overdue(_("expired sign-in links"), SignInLink.objects.filter(expires_at__lt=now - MOMENT), delete),
         Overdue(
-            "wrong passwords that hold up nobody any more",
+            _("wrong passwords that hold up nobody any more"),
             AccessAttempt.objects.filter(attempt_time__lt=now - max(MOMENT, settings.AXES_COOLOFF_TIME)),
             delete,
         ),
@@ -49,11 +49,11 @@ def overdue(now: datetime) -> list[Overdue]:
     if days := settings.CCM_KEEP_AUDIT_DAYS:
         before = now - timedelta(days=days)
         looks = AccountEvent.objects.filter(kind__in=AUDIT, created_at__lt=before)
-        found.append(Overdue("records of sign-ins and of looks by staff", looks, remove_and_tell))
+        found.append(Overdue(_("records of sign-ins and of looks by staff"), looks, remove_and_tell))
     if days := settings.CCM_KEEP_REQUESTS_DAYS:
         before = now - timedelta(days=days)
         asked = ModelRequest.objects.filter(created_at__lt=before).exclude(packed=b"")
-        found.append(Overdue("texts of requests about summaries", asked, empty))
+        found.append(Overdue(_("texts of requests about summaries"), asked, empty))
     return found
 
 
@@ -79,7 +79,9 @@ def remove_and_tell(rows: QuerySet[Any]) -> None:
     counts = Counter(row.owner for row in found)
     AccountEvent.objects.filter(pk__in=[row.pk for row in found]).delete()
     for owner, count in counts.items():
-        events.account(owner, REMOVED, {"records": count, "older_than_days": settings.CCM_KEEP_AUDIT_DAYS})
+        events.account(
+            owner, events.RECORDS_REMOVED, {"records": count, "older_than_days": settings.CCM_KEEP_AUDIT_DAYS}
+        )
 
 
 def empty(rows: QuerySet[Any]) -> None:

@@ -38,6 +38,8 @@ DELTA = "delta"
 THINKING = "thinking"
 # Text on its way: these rows go when what they carry stands.
 STREAMED = (DELTA, THINKING)
+# Of an account: what is kept for a time only has gone.
+RECORDS_REMOVED = "old records removed"
 
 # Nobody did it: nothing referred to the effort, or to the chosen turns, any more.
 AGED_EVENTS = ("effort.decayed", "compaction.decayed")

@@ -189,6 +189,7 @@ SAID_BY_SCRIPTS = ("was not added", "was not removed", "what this conversation s
 def of_modules() -> Iterator[Text]:
     """Every text that is no docstring; of an f-string all that it may come to."""
     for name in (
+        "ccmweb/retention.py",
         "efforts/models/session.py",
         "efforts/pages/presenters/conversations.py",
         "efforts/templatetags/look.py",

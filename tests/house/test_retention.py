@@ -12,6 +12,7 @@ from django.contrib.auth.models import User
 from django.core.management import call_command
 from django.test import Client
 from django.utils import timezone
+from django.utils.formats import date_format
 
 from ccmweb import sign_in
 from ccmweb.models import SignInLink
@@ -63,6 +64,12 @@ def test_records_are_kept_unless_a_setting_ends_them_and_their_person_is_told(
     assert tidy()["records of sign-ins and of looks by staff"] == 1
     (told,) = AccountEvent.objects.filter(owner=alice)
     assert (told.kind, told.data) == ("old records removed", {"records": 1, "older_than_days": 90})
+    # On their page too, which does not say that nobody has ever looked.
+    page = as_alice.get("/settings/").text
+    assert (
+        f"Removed on {date_format(timezone.now(), 'j M Y')}: 1 older record of a sign-in or of a look by staff." in page
+    )
+    assert "Nobody else, as far as these records go back." in page
     # Which stays.
     aged(400)
     assert tidy()["records of sign-ins and of looks by staff"] == 0

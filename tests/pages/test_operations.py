@@ -12,6 +12,8 @@ from django.test import Client
 from django.utils import timezone
 from prometheus_client.parser import text_string_to_metric_families
 
+from ccmweb import sign_in
+from ccmweb.models import SignInLink
 from ccmweb.operations import ERRORS_WITHIN, figures, times
 from efforts.domain.effort.states import RunState
 from efforts.models import ContextPlan, Run
@@ -85,6 +87,15 @@ def test_where_nothing_happens_the_page_says_so(staff: Client) -> None:
     body = staff.get("/operations/").content.decode()
     assert "No turn is running or waiting." in body
     assert "No turn has failed." in body
+
+
+def test_staff_see_what_is_kept_longer_than_it_has_to_be(staff: Client, alice: User) -> None:
+    assert "manage.py tidy" not in staff.get("/operations/").text
+    sign_in.make_link(alice)
+    SignInLink.objects.update(expires_at=timezone.now() - timedelta(days=2))
+    page = staff.get("/operations/").text
+    assert "manage.py tidy would remove now: expired sign-in links (1)." in page
+    assert SignInLink.objects.exists()
 
 
 def test_whoever_is_not_staff_is_refused_and_is_shown_no_way_there(as_alice: Client) -> None:

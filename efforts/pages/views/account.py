@@ -57,6 +57,7 @@ def settings_page(request: OwnRequest, tested: dict[str, Any] | None = None) -> 
         "prompts": SavedPrompt.objects.filter(owner=request.user),
         "instructions": own,
         "instructions_tokens": tokens_of(own, for_all=True),
+        "removed": AccountEvent.objects.filter(owner=request.user, kind=events.RECORDS_REMOVED).first(),
         "kept_days": settings.CCM_KEEP_AUDIT_DAYS,
         "rules": constraints.standing_view(request.user),
     }
