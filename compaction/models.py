@@ -129,6 +129,12 @@ class Artifact(models.Model):
         return self.gate_runs.order_by("-pk").first()
 
     @property
+    def is_turned_down(self) -> bool:
+        """By a person: what the gates reject has a tag."""
+        judged = self.last_judged
+        return self.state == ArtifactState.REJECTED and judged is not None and not judged.tags
+
+    @property
     def is_current(self) -> bool:
         """Not of an earlier form, whose claims cite nothing that could be judged now."""
         return self.schema_version == SCHEMA_VERSION

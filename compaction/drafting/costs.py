@@ -112,16 +112,18 @@ def exam_known(session: Session, checker: ModelChoice) -> Examined | None:
 
 
 def spent_on(family: str) -> int:
-    """Tokens that an artifact, all versions of it, took to draft and to check; its checker's exam is not counted."""
+    """Tokens that an artifact, all its versions and windows, took to draft and to check; without its checker's exam."""
     return spent_by_family([family])[family]
 
 
 def spent_by_family(families: Collection[str]) -> dict[str, int]:
     spent = dict.fromkeys(families, 0)
-    runs = Artifact.objects.filter(family__in=families).values_list("family", "run", "run__tokens").distinct()
-    for family, _, tokens in runs:
+    checks = list(Check.objects.filter(family__in=families).values_list("family", "run", "run__tokens", "tokens"))
+    made = Artifact.objects.filter(family__in=families).values_list("family", "run", "run__tokens")
+    # What was drafted in windows is known by their checks, which are read for the whole.
+    for family, _, tokens in {*made, *(check[:3] for check in checks)}:
         spent[family] += tokens or 0
-    for family, tokens in Check.objects.filter(family__in=families).values_list("family", "tokens"):
+    for family, *_, tokens in checks:
         spent[family] += tokens
     return spent
 

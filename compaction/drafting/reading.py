@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from django.db.models import Q
 from pydantic import TypeAdapter
 
 from compaction.domain.artifact import Artifact as Document
@@ -145,8 +146,18 @@ def families_of(artifact: Artifact) -> list[str]:
     """Whose checks are its own: those of all its versions, and of what is put together those of its stages."""
     if artifact.kind != Kind.SEED:
         return [artifact.family]
-    stages = Artifact.objects.filter(pk__in=[row.draft.artifact for row in stage_rows(artifact.session)])
-    return [artifact.family, *stages.values_list("family", flat=True)]
+    return [artifact.family, *(made.family for _, made in put_together(artifact))]
+
+
+def put_together(seed: Artifact) -> Iterable[tuple[SeedStage, Artifact]]:
+    """Its stages, each with what it was then: whatever was drafted of it, or edited, since is another."""
+    first = Artifact.objects.get(pk=seed.family)
+    known = Artifact.objects.filter(kind=Kind.STAGE, created_at__lte=first.created_at).select_related("session")
+    for row in stage_rows(seed.session):
+        family = Artifact.objects.filter(pk=row.draft.artifact).values("family")
+        made = known.filter(Q(run__scope=row.draft) | Q(family__in=family)).order_by("-created_at").first()
+        if made:
+            yield row, made
 
 
 def written_by(seed: Artifact) -> str:
@@ -224,12 +235,8 @@ def by_windows(artifact: Artifact, source: Source) -> tuple[list[Checked], dict[
 
 def of_stages(artifact: Artifact) -> tuple[list[Checked], list[int]]:
     """Of what a conversation starts from: those of its stages, as these were when they were put together."""
-    first = Artifact.objects.get(pk=artifact.family)
     stages, checks, ids = [], [], []
-    for row in stage_rows(artifact.session):
-        drafted = Artifact.objects.get(pk=row.draft.artifact)
-        versions = Artifact.objects.filter(family=drafted.family, created_at__lte=first.created_at)
-        made = versions.select_related("session").order_by("-version")[0]
+    for row, made in put_together(artifact):
         document = parse_artifact(made.document)
         stages.append(replace(stage_of(row), artifact=document))
         check, found = checked_of(made, document, stages[-1].source)
@@ -320,6 +327,9 @@ def person_read(artifact: Artifact, document: Document) -> Checked | None:
         if verdict.verdict not in READ or verdict.item not in claims or verdict.artifact_id not in versions:
             continue
         claim = claims[verdict.item]
+        # Who wanted other words than stand there has not found these true.
+        if verdict.verdict == ClaimVerdictValue.EDITED and verdict.text != claim.text:
+            continue
         if verdict.verdict == ClaimVerdictValue.KEPT:
             kept = parse_artifact(versions[verdict.artifact_id].document).by_id.get(verdict.item)
             if kept is None or kept.content != claim.content:
@@ -378,8 +388,10 @@ def latest_runs(purpose: str, model: str, prompt_version: str, until: DraftRun |
 
 
 def void_checks(owner: Any, checker: ModelChoice, since: Any, most: int) -> int:
-    """How many of the newest checks by this model at its address for this person were void, one after the other."""
-    rows = Check.objects.filter(run__session__owner=owner, provider=checker.base_url, model=checker.model)
+    """How many of the newest checks by this model at its address for this person were void, one after the other. Those
+    for which nothing was asked say nothing of it."""
+    of_it = {"provider": checker.base_url, "model": checker.model, "tokens__gt": 0}
+    rows = Check.objects.filter(run__session__owner=owner, **of_it)
     if since:
         rows = rows.filter(created_at__gte=since)
     ended: Iterable[str] = rows.order_by("-pk").values_list("void", flat=True)[:most]

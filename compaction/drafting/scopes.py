@@ -85,7 +85,8 @@ class ScopeWork:
         """By no model where what is left is not enough. What was recorded costs nothing."""
         if self.task.choice is None or self.task.choice.kind == "recorded" or not_worth(self.task):
             return self.task, None
-        seconds = MOST_REQUESTS * self.task.choice.draft_seconds + SLACK
+        slowest = max(one.draft_seconds for one in (self.task.choice, self.task.checker) if one)
+        seconds = MOST_REQUESTS * max(len(windows_of(self.task)), 1) * slowest + SLACK
         reserved, why = reserve(self.session, most_of(self.task), seconds)
         by_none = replace(self.task, choice=None, checker=None, note=why)
         return (by_none if why else self.task), reserved

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from django.db import transaction
 from django.db.models import QuerySet
 
-from compaction.domain.artifact import Claim, parse_artifact
+from compaction.domain.artifact import Claim, Kind, parse_artifact
 from compaction.domain.check.result import Checked, together
 from compaction.drafting import checking
 from compaction.drafting.checking import CheckMade, CheckWork
@@ -31,9 +31,10 @@ NO_CHECKER = "No model may check it now."
 
 
 def check_again(made: Artifact, task: Task) -> bool:
-    """Have the checker read what nobody but the person has, where there is such a claim and one that may."""
+    """Have the checker read what nobody but the person has, where there is such a claim and one that may. Of what is
+    put together every claim was read in its stage: all their logs are more than one check holds."""
     may_check = task.checker is not None and (task.exam is None or task.exam.passed)
-    if not may_check or not unread(made, models_on(made, task)):
+    if made.kind == Kind.SEED or not may_check or not unread(made, models_on(made, task)):
         return False
     Recheck.objects.create(artifact=made, branch=made.branch)
     transaction.on_commit(events.wake_runners)
@@ -66,9 +67,10 @@ class Reread(Summary):
         release(self.reserved)
 
     def keep_cost(self) -> None:
-        """The log is another now: a check of what it was counts as cost, and for nothing else."""
+        """The log is another now: a check of what it was counts as cost, and for nothing else, also not against its
+        checker."""
         for source, made in self.checks:
-            keep_check(self.row.run, replace(made, void="The log has changed meanwhile."), source, "")
+            keep_check(self.row.run, made, source, "")
         release(self.reserved)
 
 
@@ -167,6 +169,8 @@ class Rechecks(Line[Recheck]):
             return
         Recheck.objects.filter(pk=row.pk).update(state="done", **self.unheld)
         newest = newest_of(row.artifact)
+        if newest.is_turned_down:
+            return  # Until a person has it judged again, by this check too.
         judged = gates_on(newest)
         follow(newest, newest, row.artifact.edited_by, why_not(judged.verdicts))
         tell(newest, "review.judged", None, passed=judged.passed, state=newest.state)

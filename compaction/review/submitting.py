@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 from django.utils import timezone
 
-from compaction.domain.artifact import parse_artifact
+from compaction.domain.artifact import Artifact as Document
+from compaction.domain.artifact import Warned, parse_artifact, with_id
 from compaction.domain.editing import edited
 from compaction.domain.lifecycle import CHANGING, ArtifactState, ClaimVerdictValue, Ended
 from compaction.domain.rendering import rendered
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 NOTHING = "There are no verdicts to submit. Keep, edit or strike a claim first."
 SUBMITTED = "Your verdicts were submitted already, perhaps in another tab. There is a newer version: go on with that."
+AGAIN = "This version says again what version {number} said."
 
 
 def submit(artifact: Artifact, *, reviewer: User) -> Review:
@@ -75,7 +77,7 @@ def carry_over(verdicts: Sequence[ClaimVerdict], newest: Artifact, reviewer: Use
 
 def next_version(row: Artifact, verdicts: Sequence[ClaimVerdict], reviewer: User) -> Artifact:
     before = parse_artifact(row.document)
-    document = edited(before, map(decision_of, verdicts))
+    document = unlike_before(row, edited(before, map(decision_of, verdicts)))
     tried = Tried(
         task=task_of(row, before, log_for(row, before)),
         drafter="edit",
@@ -98,6 +100,16 @@ def next_version(row: Artifact, verdicts: Sequence[ClaimVerdict], reviewer: User
     follow(row, made, reviewer, why_not(gates_on(made).verdicts))
     check_again(made, tried.task)
     return made
+
+
+def unlike_before(row: Artifact, document: Document) -> Document:
+    """A document's id is of what it says: where an edit is taken back, it says as well which version said so before."""
+    bare = document.model_copy(update={"warnings": ()})
+    for one in Artifact.objects.filter(family=row.family).order_by("-version"):
+        if parse_artifact(one.document).claims == document.claims:
+            told = Warned(code="again", message=AGAIN.format(number=one.version))
+            return with_id(bare.model_copy(update={"warnings": (told,)}))
+    return with_id(bare)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -160,8 +160,7 @@ def check_judged(artifact: Artifact, basis: Basis, *, unchecked: bool = False) -
         raise Refused("stage", STAGE)
     judged = artifact.last_judged
     if judged is None or artifact.state not in (ArtifactState.REPLACEABLE, ArtifactState.UNCHECKED):
-        by_a_person = judged is not None and not judged.tags and artifact.state == ArtifactState.REJECTED
-        raise Refused("gates", REJECTED_BY_PERSON if by_a_person else NOT_PASSED)
+        raise Refused("gates", REJECTED_BY_PERSON if artifact.is_turned_down else NOT_PASSED)
     if artifact.state == ArtifactState.UNCHECKED and not unchecked:
         raise Refused("unchecked", UNCHECKED)
     if (judged.policy_version, judged.evaluator_version) != (POLICY_VERSION, EVALUATOR_VERSION):

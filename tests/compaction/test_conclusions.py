@@ -87,11 +87,12 @@ def is_late(bench: Bench) -> None:
     type(bench.session.endpoint).objects.update(draft_seconds=0)
 
 
-def had_three_void_checks(bench: Bench) -> None:
+def had_three_void_checks(bench: Bench, tokens: int = 9) -> None:
     home = {"session": bench.session, "branch": main_branch(bench.session)}
     run = DraftRun.objects.create(**home, drafter="model", prompt_version="1", ended="drafted")
     for attempt in range(3):
-        Check.objects.create(run=run, provider=bench.provider.url, model="fake-1", attempt=attempt, void="It sleeps.")
+        told = {"attempt": attempt, "tokens": tokens, "void": "It sleeps."}
+        Check.objects.create(run=run, provider=bench.provider.url, model="fake-1", **told)
 
 
 PASSES = Case(lambda bench: None, "")
@@ -451,6 +452,12 @@ def test_after_three_void_checks_in_a_row_a_checker_is_not_asked_until_it_is_cho
     bench.model.asleep = False
     settings_of.choose_checker(bench.session.owner, None, "")
     assert bench.conclude(name="four").summary == SummaryState.STANDS
+
+
+def test_what_a_checker_was_never_asked_says_nothing_of_it(bench: Bench) -> None:
+    """As a check would have been too dear, or its log has too few sentences to misquote."""
+    had_three_void_checks(bench, tokens=0)
+    assert bench.conclude().summary == SummaryState.STANDS
 
 
 def test_a_valid_check_between_void_ones_begins_the_count_anew(bench: Bench) -> None:

@@ -183,6 +183,18 @@ def test_an_edit_makes_a_version_that_the_gates_judge_and_that_can_be_accepted(b
     assert (bench.state().summary, bench.state().artifact) == ("stands", made.pk)
 
 
+def test_words_that_are_taken_back_in_the_next_version_make_a_version_all_the_same(bench: Bench, alice: User) -> None:
+    """Nothing but the number would tell it from the first one, whose id is of what it says."""
+    made = row = doubted(bench)
+    (finding,) = verdict_of(judged(row), "D")["failures"]
+    review.set_aside(row, finding["id"], "It is only worded badly.", actor=alice)
+    for version, text in enumerate((WORDS, TEXTS["postgres"], WORDS, TEXTS["postgres"]), start=2):
+        made = edited(made, alice, "postgres", text)
+        assert (made.version, made.state, told_by(made)["postgres"]) == (version, "replaceable", text)
+        assert bench.state().artifact == made.pk
+    assert review.desk.newest_of(row) == made
+
+
 def test_a_result_in_other_words_is_the_headline(bench: Bench, alice: User) -> None:
     made = edited(drafted(bench), alice, "result", "All new orders are written to the database.")
     assert made.headline == "All new orders are written to the database."
@@ -227,7 +239,7 @@ def test_a_check_of_a_log_that_changed_meanwhile_is_cost_alone_and_is_made_anew(
     before = Check.objects.count()
     RECHECKS.settle(job, work, reread)
     check = Check.objects.latest("pk")
-    assert (Check.objects.count(), check.family, check.void) == (before + 1, "", "The log has changed meanwhile.")
+    assert (Check.objects.count(), check.family, check.void) == (before + 1, "", "")
     assert check.tokens > 0
     assert Recheck.objects.get(artifact=made).state == "due"
 
@@ -249,6 +261,17 @@ def test_what_was_worded_anew_is_read_by_the_checker_and_nothing_else_is_read_tw
     # What was only struck has no words that anybody would read.
     review.decide(made, "restore", Say.STRUCK, reviewer=alice)
     assert not Recheck.objects.filter(artifact=submitted(made, alice)).exists()
+
+
+def test_what_a_person_rejects_while_the_checker_reads_it_stays_rejected(bench: Bench, alice: User) -> None:
+    made = edited(drafted(bench), alice, "postgres", WORDS)
+    review.reject(made, actor=alice, reason="Too vague.")
+    bench.model.believes("decision", WORDS)
+    assert checked_again(made).state == "done"
+    assert Artifact.objects.get(pk=made.pk).state == "rejected"
+    assert (bench.state().summary, bench.state().draft) == ("failed", "alice rejected it: Too vague.")
+    # What the checker has said counts once it is taken up again.
+    assert len(review.judge_again(made, actor=alice).checks) == 2
 
 
 def test_what_the_checker_doubts_in_a_persons_words_waits_for_the_person_again(bench: Bench, alice: User) -> None:
@@ -495,6 +518,17 @@ def test_of_two_who_edit_one_version_nothing_is_lost_and_both_sides_are_shown(
     third = submitted(second, bob)
     assert told_by(third)["postgres"] == his
     assert review.conflicts(third) == ()
+
+
+def test_who_wanted_other_words_has_not_read_those_of_the_other(bench: Bench, alice: User, bob: User) -> None:
+    review.name_reviewer(bench.session, "bob", actor=alice)
+    row = drafted(bench)
+    review.decide(row, "tax", Say.STRUCK, reviewer=alice)
+    review.decide(row, "postgres", Say.EDITED, reviewer=bob, text=WORDS)
+    second = submitted(row, alice)
+    assert review.submit(row, reviewer=bob).made is None
+    opinions = check_of(second).opinions[document_of(second).by_id["postgres"].content]
+    assert [one.by for one in opinions] == ["fake-1"]
 
 
 def test_what_the_other_struck_is_not_carried_to_a_version_without_it(bench: Bench, alice: User, bob: User) -> None:

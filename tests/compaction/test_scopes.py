@@ -10,7 +10,9 @@ from compaction import review
 from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.domain.limits import largest_source
 from compaction.domain.merging import How
+from compaction.drafting import costs, scopes
 from compaction.drafting.reading import checked_of, log_for
+from compaction.drafting.scopes import MOST_REQUESTS
 from compaction.models import Artifact, Check, DraftRun, ModelRequest, Recheck
 from compaction.review.rechecking import RECHECKS
 from compaction.standing.accepting import accept_compaction
@@ -279,6 +281,28 @@ def test_the_price_of_windows_is_told_first_and_is_not_exceeded(windows: Bench) 
     used = sum(one.tokens or 0 for one in ModelRequest.objects.all())
     assert 0 < used <= look.estimate.most
     assert (look.estimate.model, look.refusal) == ("fake-1", "")
+
+
+def test_what_a_summary_has_cost_has_the_drafts_of_all_its_windows(windows: Bench) -> None:
+    windows.choose(last=7)
+    used = sum(one.tokens or 0 for one in ModelRequest.objects.filter(exam=None))
+    assert costs.spent_on(windows.draft().family) == used > 0
+
+
+def test_what_windows_may_need_is_kept_free_until_the_last_can_have_ended(
+    windows: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    until: list[float] = []
+
+    def reserve(session: Session, tokens: int, seconds: float) -> tuple[int | None, str]:
+        until.append(seconds)
+        return None, ""
+
+    monkeypatch.setattr(scopes, "reserve", reserve)
+    windows.choose(last=7)
+    assert windows.session.endpoint is not None
+    requests, each = len(windows.steps()), windows.session.endpoint.draft_seconds
+    assert until[0] >= MOST_REQUESTS * len(parts_of(windows)) * each > requests * each
 
 
 def test_one_turn_that_is_too_large_by_itself_is_refused_before_anything_is_asked(bench: Bench, settings: Any) -> None:

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 
+from compaction import review
 from compaction.domain.artifact import Artifact as Document
 from compaction.domain.artifact import Section, parse_artifact
 from compaction.domain.check.answers import Void
-from compaction.domain.lifecycle import PackageState
+from compaction.domain.lifecycle import ClaimVerdictValue, PackageState
 from compaction.domain.merging import How, joined, merged, prefixed, read_overtaken
 from compaction.domain.rendering import body_text
 from compaction.drafting.costs import largest_of
-from compaction.drafting.reading import log_for
+from compaction.drafting.reading import families_of, log_for
 from compaction.drafting.scopes import work_on_scope
-from compaction.models import Artifact, DraftRun, SeedPackage
+from compaction.models import Artifact, DraftRun, Recheck, SeedPackage
+from compaction.pages.presenters.artifact import artifact_view
 from compaction.seeds import packages
 from compaction.standing.accepting import rollback_compaction
 from efforts import actions
@@ -32,8 +34,11 @@ from efforts.models import AccountEvent, Branch, ContextPointer, Message, Run, S
 from efforts.turns.recording import count
 from tests.compaction.artifacts import claim, long_reply, made_of
 from tests.compaction.gates import cases
+from tests.compaction.review import examined
+from tests.compaction.worth import connected
 from tests.efforts.logs import WEBHOOK, conversation, say
 from tests.efforts.talk import Talk
+from tests.fakes.provider import FakeProvider
 
 SHIPPING = (
     ("Let's decide how parcels are labelled.", "Do you print the labels yourselves, or does the carrier?"),
@@ -76,7 +81,7 @@ def drafted(package: SeedPackage) -> SeedPackage:
     return SeedPackage.objects.get(pk=package.pk)
 
 
-def draft(row: ScopeDraft) -> None:
+def draft(row: ScopeDraft, *, most: int = len(CLAIMED)) -> None:
     task = work_on_scope(row, read_scope_log(row.branch, row.turns)).task
     sentences = task.source.by_sentence.values()
     claims = [
@@ -85,7 +90,7 @@ def draft(row: ScopeDraft) -> None:
         for found in [next((one for one in sentences if words in one.text), None)]
         if found
     ]
-    artifact = made_of(task, next(iter(sentences)).text, claims=claims)
+    artifact = made_of(task, next(iter(sentences)).text, claims=claims[:most])
     ScopeDraft.objects.filter(pk=row.pk).update(state=ScopeState.READY, artifact=artifact.pk)
 
 
@@ -237,6 +242,41 @@ def test_what_a_later_window_overtakes_is_gone() -> None:
     ):
         with pytest.raises(Void):
             read_overtaken(wrong, [[first], [later]])
+
+
+def test_what_a_stage_is_drafted_again_to_changes_nothing_of_what_was_put_together(
+    package: SeedPackage, alice: User
+) -> None:
+    """On its own page it is drafted again at any time, as when the package has started a conversation."""
+    artifact = packages.put_together(package, alice)
+    packages.start_conversation(package, alice)
+    said, families = opinions_on(artifact, alice), families_of(artifact)
+    stage = packages.stages_of(package)[1]
+    review.redraft(Artifact.objects.get(pk=stage.draft.artifact), actor=alice)
+    assert (opinions_on(artifact, alice), families_of(artifact)) == (said, families)
+    draft(stage.draft, most=0)
+    assert (opinions_on(artifact, alice), families_of(artifact)) == (said, families)
+
+
+def opinions_on(artifact: Artifact, user: User) -> Mapping[str, Any]:
+    found = artifact_view(artifact, user).check_found
+    assert found is not None
+    return found.opinions
+
+
+def test_what_a_person_words_anew_is_not_sent_to_a_checker_whose_answer_would_count_for_nothing(
+    package: SeedPackage, alice: User, provider: FakeProvider
+) -> None:
+    """Claims are read each in its stage; all stages together are more than one check holds."""
+    artifact = packages.put_together(package, alice)
+    examined(alice, provider, passed=True, model="fake-1")
+    Session.objects.filter(pk=artifact.session_id).update(endpoint=connected(alice, provider).endpoint)
+    said = parse_artifact(artifact.document).claims[-1]
+    words = f"As was agreed: {said.text}"
+    review.decide(artifact, said.id, ClaimVerdictValue.EDITED, reviewer=alice, text=words)
+    made = review.submit(artifact, reviewer=alice).made
+    assert made is not None
+    assert (made.state, Recheck.objects.count()) == ("replaceable", 0)
 
 
 # Started

@@ -47,6 +47,7 @@ CHECKS = (
     "The check by {model} proves nothing. {why}",
     "It found {missed} planted error to be true.",
     "It found {missed} planted errors to be true.",
+    "The log has changed meanwhile.",
 )
 SOURCES = (
     "1 claim traced to their sentences, read by {by}.",
