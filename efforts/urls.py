@@ -54,6 +54,7 @@ OF_A_BRANCH = [
     path("price/", chat.price, name="price"),
     path("budget/", chat.budget, name="budget"),
     path("model/", chat.model, name="model"),
+    path("switch/", chat.switch, name="switch"),
     path("context-mode/", chat.context_mode, name="context_mode"),
     path("where/", efforts.where, name="where"),
     path("efforts/", efforts.efforts, name="efforts"),

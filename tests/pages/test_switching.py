@@ -40,6 +40,8 @@ def test_the_composer_switches_from_the_next_message_on(
     as_alice.post(address("model/"), {"model": f"endpoint:{other.pk}"})
     session.refresh_from_db()
     assert (session.endpoint, switched_to(session, switchable(session))) == (other, f"endpoint:{other.pk}")
+    # What an open page reads again, whoever has switched it.
+    assert f'value="endpoint:{other.pk}" selected' in as_alice.get(address("switch/")).content.decode()
     scene.session = session
     second = scene.ask("And now?", "Now.")
     labels = {turn.pk: turn.run.settings["label"] for turn in (first, second) if turn.run}

@@ -232,6 +232,13 @@ def context(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None
     return page(request, "chat/context_page.html", next_call(branch))
 
 
+@never_cache
+@require_GET
+def switch(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+    """What can answer beside the composer, and which of it does."""
+    return part(request, "chat/switch.html", about(owned_branch(request, session_id, branch_id)))
+
+
 @require_POST
 def price(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     """The next call as it would be with what is being written; nothing is stored."""
