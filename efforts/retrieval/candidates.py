@@ -228,7 +228,8 @@ def holding(token: str, frequencies: Mapping[str, int], below: int, most: int) -
         while bound:
             ids = newest(wanted, below=bound, most=most)
             yield ids
-            bound = ids[-1] if len(ids) == most < wanted.passages else 0
+            # Not by how many there ought to be: of an owner those of conversations to be erased are not counted.
+            bound = ids[-1] if len(ids) == most else 0
 
 
 def first_of(scope: Scope, ids: Collection[int], terms: Sequence[str], most: int) -> dict[int, PassageRow]:

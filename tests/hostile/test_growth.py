@@ -28,6 +28,10 @@ from efforts.domain.text.terms import terms_of
 from tests.hostile.texts import hostile
 from workspaces.domain.edits import BadDiff, changes, read_diff
 from workspaces.domain.following import follow
+from workspaces.domain.languages import language_of
+from workspaces.domain.outcomes import words_of
+from workspaces.domain.outline import headings, outline_of, own_lines, parts_of
+from workspaces.domain.outputs import printed
 
 SMALL = 12_500
 # What a text of any length costs, and a measurement errs by; in seconds of this thread.
@@ -67,6 +71,10 @@ READERS: dict[str, Callable[[str], Any]] = {
     "wishes": lambda text: wishes(text, Known()),
     "a proposed edit": proposed_edit,
     "pinned lines": pinned_lines,
+    "what a command printed": lambda text: printed(text.encode()),
+    "headings": lambda text: list(headings(text)),
+    "comments": lambda text: outline_of("a.js", "javascript", f"/*{text.replace('*/', '')}a*/"),
+    "words of code": lambda text: words_of([text]),
 }
 SHORT, LONG = hostile(SMALL), hostile(4 * SMALL)
 
@@ -93,6 +101,29 @@ def test_work_grows_with_the_text_and_not_with_its_square(name: str) -> None:
         if much > SLACK and much > 8 * spent(read, SHORT[part]) + SLACK:
             slow[part] = much
     assert slow == {}
+
+
+MANY = {
+    "a.py": "A{0} = 1\n",
+    "b.py": "def a{0}():\n    f()\nf{0}()\n",
+    "a/b.go": "\tA{0} = {0}\n",
+    "a/c.go": "type A{0} struct{{}}\nfunc (a A{0}) f() {{}}\n",
+    "a.rs": "struct A{0};\nimpl A{0} {{ fn f() {{}} }}\n",
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", MANY)
+def test_a_file_of_thousands_of_names_is_outlined_in_time(path: str) -> None:
+    def outlined(text: str) -> None:
+        lines = "".join(map(MANY[path].format, range(len(text))))
+        lines = f"package b\nconst (\n{lines})\n" if path == "a/b.go" else lines
+        definitions = outline_of(path, language_of(path), lines).definitions
+        parts = parts_of(definitions)
+        for place, one in enumerate(definitions):
+            own_lines(one, parts.get(place, ()), lines.split("\n") if not place else ["a"])
+
+    assert spent(outlined, "x" * 4_000) < 8 * spent(outlined, "x" * 1_000) + SLACK
 
 
 @pytest.mark.slow

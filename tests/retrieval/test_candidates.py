@@ -8,12 +8,13 @@ from unittest.mock import patch
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
+from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from efforts.domain.text.spelling import near_terms
 from efforts.domain.text.terms import terms_of
-from efforts.models import Branch, Message
+from efforts.models import Branch, Message, Session
 from efforts.retrieval import candidates
 from efforts.retrieval.candidates import Narrowed, Scope, find, near_words, of_branch, turns_rows
 from tests.retrieval.logs import Said, counted, forked, ids, new_session, ought, say, standing
@@ -118,6 +119,15 @@ def test_all_conversations_of_an_owner_are_searched_at_once(alice: User) -> None
     say(second, Said("oak"))
     found = find(Scope(owner=alice.pk), ["oak", "elm"])
     assert (texts(found), found.passages, found.frequencies) == (["oak", "oak elm"], 4, {"oak": 2, "elm": 1})
+
+
+def test_what_is_to_be_erased_does_not_take_the_place_of_what_stands(alice: User) -> None:
+    kept, gone = new_session(alice), new_session(alice)
+    say(kept, Said("oak"))
+    for _ in range(3):
+        say(gone, Said("oak"))
+    Session.objects.filter(pk=gone.session_id).update(erase_at=timezone.now())
+    assert texts(find(Scope(owner=alice.pk), ["oak"], most=2)) == ["oak"]
 
 
 def test_of_a_session_all_branches_are_searched_and_of_a_branch_its_timeline(branch: Branch) -> None:

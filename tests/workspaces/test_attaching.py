@@ -43,6 +43,11 @@ def test_what_lies_elsewhere_is_refused_in_the_same_words_whether_it_is_there_or
     assert not Attachment.objects.exists()
 
 
+def test_a_name_longer_than_any_folder_has_is_refused(session: Session, root: Path, alice: User) -> None:
+    with pytest.raises(Refused, match="There is no folder"):
+        attach_folder(session, "a" * 300, actor=alice)
+
+
 def test_a_link_that_leads_elsewhere_is_refused(session: Session, root: Path, alice: User, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (root.parent / "link").symlink_to(tmp_path / "elsewhere")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import resource
 import shlex
 import signal
 import subprocess
@@ -92,6 +93,18 @@ def test_what_is_printed_is_told_while_the_command_runs(tmp_path: Path) -> None:
     )
     ended = ran(code, tmp_path, tell=tell)
     assert (ended.how, ended.output) == (CommandEnd.EXIT, b"begun\nover\n")
+
+
+def test_a_server_with_many_open_sockets_runs_commands_too(tmp_path: Path) -> None:
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (min(2_000, limit[1]), limit[1]))
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(1_100)]
+    try:
+        assert ran("print('done')", tmp_path).output == b"done\n"
+    finally:
+        for one in opened:
+            os.close(one)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limit)
 
 
 def test_endless_output_ends_at_its_limit(tmp_path: Path) -> None:

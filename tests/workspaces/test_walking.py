@@ -35,6 +35,15 @@ def test_what_gitignore_names_is_left_out_and_the_deepest_one_decides(tmp_path: 
     assert out == {Skip.IGNORED: ["a.log", "build/", "sub/b.log"]}
 
 
+@pytest.mark.parametrize("line", ["!", "\\", "a\\", "[z-a]"])
+def test_a_line_of_gitignore_that_is_no_pattern_leaves_out_nothing(tmp_path: Path, line: str) -> None:
+    for name in ("a.log", "a.py"):
+        (tmp_path / name).write_text("text")
+    (tmp_path / ".gitignore").write_text(f"{line}\n*.log\n")
+    found, out = walk(tmp_path)
+    assert (found, out) == ({"a.py", ".gitignore"}, {Skip.IGNORED: ["a.log"]})
+
+
 def test_folders_of_tools_are_left_out_without_any_gitignore(tmp_path: Path) -> None:
     for name in (".git/config", "node_modules/x/index.js", "pkg/__pycache__/a.pyc"):
         (tmp_path / name).parent.mkdir(parents=True)

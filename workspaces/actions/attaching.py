@@ -127,6 +127,7 @@ def allowed_folder(path: str) -> Path:
     # Before anything is said of the folder: what lies elsewhere is nobody's business.
     if not worker.is_below_a_root(found):
         raise Refused("path", OUTSIDE.format(roots=shown))
-    if not found.is_dir() or not os.access(found, os.R_OK | os.X_OK):
+    # Not by Path, which raises where a folder above may not be looked into, or the name is too long.
+    if not os.path.isdir(found) or not os.access(found, os.R_OK | os.X_OK):
         raise Refused("path", NO_FOLDER.format(path=path.strip()[:200]))
     return found

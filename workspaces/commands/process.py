@@ -95,6 +95,9 @@ class Reading:
         self.output = bytearray()
         self.how: CommandEnd | None = None
         self.stream = given(guard.stdout)
+        # Not select(), which takes no file above number 1,023: a server with many sockets has such.
+        self.more = select.poll()
+        self.more.register(self.stream, select.POLLIN)
 
     def to_the_end(self) -> None:
         told, began = 0.0, time.monotonic()
@@ -109,7 +112,7 @@ class Reading:
 
     def take(self) -> bool:
         """Wait a little for more; False where there will be none."""
-        if not select.select([self.stream], [], [], SIGN)[0]:
+        if not self.more.poll(SIGN * 1_000):
             # Of a guard that its own command has ended something may still hold the output.
             return self.guard.poll() is None
         chunk = os.read(self.stream.fileno(), CHUNK)

@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from inspect import cleandoc
+from itertools import islice
 
 import tree_sitter_go
 import tree_sitter_javascript
@@ -22,6 +23,8 @@ SPACE = re.compile(r"\s+")
 SEPARATOR = re.compile(r"\?\.|::|\.|->")
 WORD = re.compile(r"^[#\w$]+")
 COMMENTS = ("comment", "line_comment", "block_comment")
+# Characters of one, far more than are kept of it: the pattern would look at each space of a long gap again and again.
+LONGEST_COMMENT = 4_000
 COMMENT_MARKS = re.compile(r"^\s*(?:/\*\*?|\*/|\*(?!/)|//[/!]?)\s?|\s*\*/$", re.MULTILINE)
 
 
@@ -131,7 +134,7 @@ def comments_before(node: Node) -> str:
 
 
 def comment_text(node: Node) -> str:
-    return COMMENT_MARKS.sub("", text_of(node)).strip()
+    return COMMENT_MARKS.sub("", text_of(node)[:LONGEST_COMMENT]).strip()
 
 
 class Python(Grammar):
@@ -443,7 +446,7 @@ class Go(Grammar):
     def outer(self, node: Node) -> Node:
         parent = super().outer(node)
         # Of several in one declaration each has its own lines.
-        return node if sum(child.type == node.type for child in parent.children) > 1 else parent
+        return node if has_several(parent, node.type) else parent
 
     def kind(self, node: Node, capture: str) -> SymbolKind:
         kind = field(node, "type")
@@ -480,6 +483,12 @@ class Go(Grammar):
                 # A field without a name is embedded.
                 if one.type == "field_declaration" and field(one, "name") is None:
                     yield from walk(one, NAMED_TYPES)
+
+
+def has_several(parent: Node, kind: str) -> bool:
+    """Some declarations hold thousands, and each of these asks."""
+    named = (parent.named_child(place) for place in range(parent.named_child_count))
+    return len(list(islice((one for one in named if one is not None and one.type == kind), 2))) > 1
 
 
 LANGUAGES: dict[str, tuple[type[Grammar], Callable[[], object]]] = {

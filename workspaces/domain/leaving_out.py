@@ -59,6 +59,15 @@ def why_left_out(data: bytes) -> Skip | None:
     return Skip.SECRET if PRIVATE_KEY.search(data) else None
 
 
+def is_pattern(line: str) -> bool:
+    """Not a single "!" or "[z-a]", which leave out nothing, as with Git."""
+    try:
+        GitIgnoreSpec.from_lines([line])
+    except (ValueError, re.error):
+        return False
+    return True
+
+
 class Ignored:
     """The .gitignore files from the root down to one folder; the deepest that knows a path decides."""
 
@@ -66,7 +75,7 @@ class Ignored:
         self.specs = specs
 
     def below(self, folder: str, lines: Iterable[str]) -> Ignored:
-        return Ignored((*self.specs, (folder, GitIgnoreSpec.from_lines(lines))))
+        return Ignored((*self.specs, (folder, GitIgnoreSpec.from_lines(filter(is_pattern, lines)))))
 
     def has(self, path: str) -> bool:
         """`path` of a folder ends with a slash."""

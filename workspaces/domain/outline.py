@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
@@ -17,7 +18,7 @@ SECTION = 60
 # Bytes of a text without code, such as a lock file, beyond which it can be read and is not searched by sections.
 LARGEST_TEXT = 128 * 1024
 LONGEST_NAME = 200
-HEADING = re.compile(r"^(?:#{1,4} +(?P<hash>.+?)[ #]*|(?P<line>\S.*)\n(?:={4,}|-{4,}|~{4,}))$", re.MULTILINE)
+HEADING = re.compile(r"^(?:#{1,4} +(?P<hash>.+)|(?P<line>\S.*)\n(?:={4,}|-{4,}|~{4,}))$", re.MULTILINE)
 TEST_NAME = re.compile(
     r"(^|/)(tests?|__tests__|testing|spec)/|(^|/)(test_[^/]*|[^/]*_test|[^/]*[.](test|spec))[.][^/.]+$"
 )
@@ -81,16 +82,23 @@ def sections(path: str, text: str, last: int) -> Iterator[Definition]:
 
 def headings(text: str) -> Iterator[tuple[int, str]]:
     for found in HEADING.finditer(text):
-        yield text.count("\n", 0, found.start()) + 1, (found["hash"] or found["line"]).strip()
+        title = found["line"] or found["hash"].rstrip(" #") or found["hash"][0]
+        yield text.count("\n", 0, found.start()) + 1, title.strip()
 
 
-def own_lines(definitions: Sequence[Definition], place: int, lines: Sequence[str]) -> str:
-    """The lines of a definition without those of what it contains; of functions all of them."""
-    one = definitions[place]
+def parts_of(definitions: Sequence[Definition]) -> Mapping[int, Sequence[Definition]]:
+    """By the place of each definition those that it contains."""
+    parts = defaultdict[int, list[Definition]](list)
+    for one in definitions:
+        if one.parent is not None:
+            parts[one.parent].append(one)
+    return parts
+
+
+def own_lines(one: Definition, parts: Sequence[Definition], lines: Sequence[str]) -> str:
+    """The lines of a definition without those of its `parts`; of functions all of them."""
     first, last = one.lines
     if one.kind in (SymbolKind.FUNCTION, SymbolKind.METHOD):
         return "\n".join(lines[first - 1 : last])
-    taken = {
-        line for other in definitions if other.parent == place for line in range(other.lines[0], other.lines[1] + 1)
-    }
+    taken = {line for part in parts for line in range(part.lines[0], part.lines[1] + 1)}
     return "\n".join(lines[line - 1] for line in range(first, min(last, len(lines)) + 1) if line not in taken)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 ESCAPES = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-Z\\-_])")
 UNPRINTED = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 # A line that is drawn anew, such as a bar of progress: what stood last is what was seen.
-REDRAWN = re.compile(r"[^\n]*\r(?!\n)")
+REDRAWN = re.compile(r"^[^\n]*\r(?!\n)", re.MULTILINE)
 LONGEST_LINE = 300
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from tree_sitter import Node, QueryCursor
@@ -64,6 +64,8 @@ def read_definitions(grammar: Grammar, root: Node, file: Definition) -> tuple[li
     found = QueryCursor(grammar.query("definitions")).captures(root)
     captured = {(node.start_byte, -node.end_byte): (node, kind) for kind, nodes in found.items() for node in nodes}
     definitions, scopes = [file], [Scope(0, root.end_byte, 0, "", False)]
+    # Of each name the first that is called so, and the first type: some files define thousands.
+    places, types = {file.name: 0}, dict[str, int]()
     open_scopes = [scopes[0]]
     for _, (node, kind) in sorted(captured.items()):
         outer = grammar.outer(node)
@@ -71,13 +73,18 @@ def read_definitions(grammar: Grammar, root: Node, file: Definition) -> tuple[li
             open_scopes.pop()
         around = open_scopes[-1]
         if kind == "impl":
-            open_scopes.append(impl_scope(grammar, node, definitions, around))
+            open_scopes.append(impl_scope(grammar, node, types, around))
             if open_scopes[-1].place != around.place:
                 scopes.append(open_scopes[-1])
         elif name := grammar.name(node)[:LONGEST_NAME]:
-            made = definition(grammar, node, outer, kind, name, around, definitions)
+            owner = places.get(grammar.receiver(node), around.place)
+            is_test = definitions[around.place].is_test
+            made = definition(grammar, node, outer, kind, name, around, owner=owner, is_test=is_test)
             definitions.append(made)
             is_container = made.kind in CONTAINERS
+            places.setdefault(name, len(definitions) - 1)
+            if is_container:
+                types.setdefault(name, len(definitions) - 1)
             scope = Scope(outer.start_byte, outer.end_byte, len(definitions) - 1, made.inside, is_container, node)
             scopes.append(scope)
             if len(open_scopes) < DEEPEST:
@@ -85,19 +92,17 @@ def read_definitions(grammar: Grammar, root: Node, file: Definition) -> tuple[li
     return definitions, scopes
 
 
-def impl_scope(grammar: Grammar, node: Node, definitions: Sequence[Definition], around: Scope) -> Scope:
+def impl_scope(grammar: Grammar, node: Node, types: Mapping[str, int], around: Scope) -> Scope:
     """What is implemented for a type belongs to the type, where the file defines it."""
     name = grammar.implemented(node)
-    places = (place for place, one in enumerate(definitions) if one.name == name and one.kind in CONTAINERS)
     inside = f"{around.inside}.{name}" if around.inside else name
-    return Scope(node.start_byte, node.end_byte, next(places, around.place), inside, True, node)
+    return Scope(node.start_byte, node.end_byte, types.get(name, around.place), inside, True, node)
 
 
 def definition(
-    grammar: Grammar, node: Node, outer: Node, kind: str, name: str, around: Scope, definitions: Sequence[Definition]
+    grammar: Grammar, node: Node, outer: Node, kind: str, name: str, around: Scope, *, owner: int, is_test: bool
 ) -> Definition:
     receiver = grammar.receiver(node)
-    owner = next((place for place, one in enumerate(definitions) if receiver and one.name == receiver), around.place)
     prefix = receiver or around.inside
     inside = f"{prefix}.{name}" if prefix else name
     symbol = grammar.kind(node, kind)
@@ -115,7 +120,7 @@ def definition(
         signature=grammar.signature(node)[:LONGEST_SIGNATURE],
         doc=grammar.doc(node, outer)[:LONGEST_DOC],
         conditions=conditions,
-        is_test=definitions[around.place].is_test or grammar.is_test(name, conditions),
+        is_test=is_test or grammar.is_test(name, conditions),
     )
 
 
@@ -164,9 +169,15 @@ class Holders:
     def __init__(self, scopes: Sequence[Scope]) -> None:
         self.scopes = sorted(scopes, key=lambda scope: (scope.start, -scope.end))
         self.starts = [scope.start for scope in self.scopes]
+        # Of each the place of the one around it.
+        self.around = list[int]()
+        for place, scope in enumerate(self.scopes):
+            self.around.append(self.holding(max(place - 1, 0), scope.start))
 
     def of(self, byte: int) -> int:
-        place = bisect_right(self.starts, byte) - 1
+        return self.scopes[self.holding(bisect_right(self.starts, byte) - 1, byte)].place
+
+    def holding(self, place: int, byte: int) -> int:
         while place > 0 and self.scopes[place].end <= byte:
-            place -= 1
-        return self.scopes[place].place
+            place = self.around[place]
+        return place

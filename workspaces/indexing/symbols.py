@@ -12,7 +12,7 @@ from django.db import connection, transaction
 from efforts.domain.text.terms import terms_of
 from efforts.retrieval.index import padded
 from workspaces.domain.meanings import content_sha256
-from workspaces.domain.outline import Outline, outline_of, own_lines
+from workspaces.domain.outline import Outline, outline_of, own_lines, parts_of
 from workspaces.domain.parsing import Definition
 from workspaces.domain.states import Stage, SymbolKind
 from workspaces.indexing.snapshots import Progress, in_batches
@@ -62,9 +62,9 @@ def insert(model: type[Symbol] | type[Edge], columns: Sequence[str], rows: Itera
         cursor.executemany(sql, list(rows))
 
 
-def told_of(definitions: Sequence[Definition], place: int, lines: Sequence[str]) -> str:
+def told_of(one: Definition, parts: Sequence[Definition], lines: Sequence[str]) -> str:
     """Its lines, and what is said of it above them: only Python says it within."""
-    own, doc = own_lines(definitions, place, lines), definitions[place].doc
+    own, doc = own_lines(one, parts, lines), one.doc
     return own if doc.partition("\n")[0] in own else f"{doc}\n{own}"
 
 
@@ -82,10 +82,10 @@ class Indexed:
     def symbols(self) -> Iterator[tuple[Any, ...]]:
         lines = self.file.text.split("\n")
         definitions = self.outline.definitions[:SYMBOLS_PER_FILE]
-        path_terms = terms_of(self.file.path)
+        path_terms, parts = terms_of(self.file.path), parts_of(definitions)
         workspace, scope = self.workspace, scope_of(self.file.workspace_id)
         for place, one in enumerate(definitions):
-            terms = terms_of(told_of(definitions, place, lines))[:MOST_TERMS]
+            terms = terms_of(told_of(one, parts.get(place, ()), lines))[:MOST_TERMS]
             yield (
                 self.id(place),
                 workspace,
