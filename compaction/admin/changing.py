@@ -18,6 +18,7 @@ from compaction import review
 from compaction.models import Artifact
 from compaction.standing.accepting import LONGEST_REASON, NEVER_ACCEPTED, rollback_compaction
 from compaction.standing.history import standing_of_artifact
+from efforts.actions.conversations import lock_whole
 from efforts.admin.base import _
 from efforts.domain.effort.states import PointerState
 from efforts.domain.errors import Refused
@@ -83,7 +84,8 @@ def may_change(request: HttpRequest, row: Artifact) -> bool:
 
 
 def roll_back_all(row: Artifact, user: User, reason: str) -> None:
-    """In every branch where it stands."""
+    """In every branch where it stands, within the caller's transaction."""
+    lock_whole(row.session)
     standing = Branch.objects.filter(pointers__artifact=row.pk, pointers__state=PointerState.ACTIVE)
     branches = list(standing.select_related("session"))
     if not branches:

@@ -308,7 +308,8 @@ def used_in(runs: QuerySet[DraftRun]) -> Used:
     return replace(used, tokens=used.tokens + checks)
 
 
-ASKED = Q(drafter="model") | Q(drafter="judge")
+# Also by what merges windows.
+ASKED = ~Q(model="")
 SUMS = {
     "used": Sum("tokens"),
     "asked": Count("pk", filter=ASKED),

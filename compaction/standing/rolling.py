@@ -20,6 +20,7 @@ from compaction.domain.verdicts import Gate
 from compaction.drafting.costs import largest_of
 from compaction.models import Acceptance, Artifact, Check, GateRun
 from efforts.actions import here
+from efforts.actions.conversations import lock_whole
 from efforts.actions.scopes import draft_turns, stop_compaction
 from efforts.domain.effort.states import PointerMoveKind, ReviewMode, ScopeKind, ScopeState
 from efforts.domain.errors import Refused
@@ -108,6 +109,7 @@ def set_rolling(session: Session, on: bool, *, actor: User) -> Session:
     if on and (missing := standing_of(session.owner).missing):
         raise Refused("not_earned", TOO_SOON.format(missing=" ".join(missing)))
     with transaction.atomic():
+        lock_whole(session)
         if Session.objects.filter(pk=session.pk, rolling=not on).update(rolling=on):
             events.append(session.pk, "session.rolling", {"on": on}, actor=actor)
         if not on:

@@ -7,22 +7,28 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from threading import Barrier
+from time import sleep
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.db import connections
+from django.db import connections, transaction
 from django.db.models import Count
 
 from compaction import review
+from compaction.admin.changing import roll_back_all
 from compaction.domain.artifact import parse_artifact
 from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.models import Acceptance, Artifact, ClaimVerdict, Review
+from compaction.standing import rolling
 from efforts import actions
+from efforts.actions.scopes import draft_turns
 from efforts.context.planning import chosen_settings, draft_turn, plan_inputs
+from efforts.domain.effort.states import ScopeKind
 from efforts.domain.errors import Refused
 from efforts.domain.prompt.planner import plan
-from efforts.models import Branch, ContextPointer, Event, PointerMove, PointerTurn
+from efforts.log import events
+from efforts.models import Branch, ContextPointer, Event, PointerMove, PointerTurn, Session
 from tests.compaction.artifacts import LongTalk, accept, concluded, of_effort, of_turns, roll_back, standing, summaries
 from tests.efforts.talk import Talk
 
@@ -126,6 +132,34 @@ def test_one_accepts_while_the_other_rolls_the_same_back(talk: Talk, people: Thr
         check_whole(talk)
         if standing(talk):
             roll_back(artifact)
+
+
+def stop_rolling(talk: Talk, alice: User) -> None:
+    rolling.set_rolling(talk.session, False, actor=alice)
+
+
+@transaction.atomic
+def roll_back_everywhere(talk: Talk, alice: User) -> None:
+    roll_back_all(Artifact.objects.get(), alice, "")
+
+
+@pytest.mark.parametrize("act", [stop_rolling, roll_back_everywhere])
+def test_who_acts_on_several_branches_waits_for_a_runner_and_the_runner_not_for_them(
+    talk: Talk, people: ThreadPoolExecutor, alice: User, act: Callable[[Talk, User], None]
+) -> None:
+    """A runner that settles a draft has locked its branch, and locks the conversation when it says so."""
+    accept(of_turns(talk.branch, [1, 2]))
+    branch = actions.fork(talk.branch, after=3, actor=alice)
+    Session.objects.update(rolling=True)
+    draft_turns(actions.here(talk.session, actor=alice, branch=branch), [3], ScopeKind.ROLLING)
+    with transaction.atomic():
+        Branch.objects.select_for_update().get(pk=branch.pk)
+        done = people.submit(act, talk, alice)
+        # So long that it is waiting.
+        sleep(0.5)
+        events.append(talk.session.pk, "compaction.drafted")
+    done.result()
+    check_whole(talk)
 
 
 def test_one_rolls_back_while_the_other_submits_and_both_happen(

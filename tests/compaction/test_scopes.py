@@ -14,6 +14,7 @@ from compaction.drafting import costs, scopes
 from compaction.drafting.reading import checked_of, log_for
 from compaction.drafting.scopes import MOST_REQUESTS
 from compaction.models import Artifact, Check, DraftRun, ModelRequest, Recheck
+from compaction.pages.presenters.usage import asked_for
 from compaction.review.rechecking import RECHECKS
 from compaction.standing.accepting import accept_compaction
 from efforts import actions
@@ -287,6 +288,8 @@ def test_what_a_summary_has_cost_has_the_drafts_of_all_its_windows(windows: Benc
     windows.choose(last=7)
     used = sum(one.tokens or 0 for one in ModelRequest.objects.filter(exam=None))
     assert costs.spent_on(windows.draft().family) == used > 0
+    # One by one as in their sum, what merged them included.
+    assert sum(one.tokens or 0 for one in asked_for(windows.session.owner, "", 1, 99)) == used
 
 
 def test_what_windows_may_need_is_kept_free_until_the_last_can_have_ended(

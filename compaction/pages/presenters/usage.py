@@ -17,8 +17,6 @@ from efforts.models import Session
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-MODEL = ("model", "judge")
-
 
 @dataclass(frozen=True, kw_only=True)
 class AskedView:
@@ -54,11 +52,11 @@ def drafts(user: User, purpose: str, days: int, most: int) -> Iterator[AskedView
 
 
 def draft_view(run: DraftRun) -> AskedView:
-    asked = run.drafter in MODEL
+    asked = bool(run.model)
     return AskedView(
         at=run.created_at,
         tokens=run.tokens if asked else 0,
-        model=run.model if asked else "",
+        model=run.model,
         ended=ENDS[Ended(run.ended)] if asked else "Made without a model",
         well=run.ended == Ended.DRAFTED,
         session=run.session,
