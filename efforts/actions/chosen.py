@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Any
 
 from efforts.context.expansion import price
@@ -56,9 +57,10 @@ def collapse_chosen(place: Place, one: Chosen, why: str = "asked") -> None:
     tell(place, "compaction.collapsed", one, why=why)
 
 
-def collapse_all_chosen(place: Place, branch: Branch) -> int:
-    """As a new work session begins; how many were expanded."""
-    expanded = with_spans(chosen_pointers(branch).filter(expanded_turn__isnull=False))
+def collapse_all_chosen(place: Place, branch: Branch, kept: Collection[str]) -> int:
+    """As a new work session begins, but for those with an id that is `kept`; how many there were."""
+    all_expanded = with_spans(chosen_pointers(branch).filter(expanded_turn__isnull=False))
+    expanded = [one for one in all_expanded if one.id not in kept]
     for one in expanded:
         collapse_chosen(place, one, "work_session")
     return len(expanded)

@@ -203,12 +203,14 @@ def about(turn: Turn) -> dict[str, Any]:
 
 
 def collapse_when_idle(session: Session, actor: User) -> None:
-    """Expansions end in every branch where nobody has written for `WORK_SESSION_HOURS`."""
+    """Expansions end in every branch where nobody has written for `WORK_SESSION_HOURS`; not what a person who has come
+    back has expanded for this very message."""
     [last] = last_activity(session.pk)
-    if timezone.now() - last < timedelta(hours=WORK_SESSION_HOURS):
+    since = timezone.now() - timedelta(hours=WORK_SESSION_HOURS)
+    if last > since:
         return
     for branch in session.branches.order_by("pk"):
-        new_work_session(here(session, actor=actor, branch=branch), "idle")
+        new_work_session(here(session, actor=actor, branch=branch), "idle", since=since)
 
 
 def check_text(text: str) -> None:
@@ -315,7 +317,7 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
         # The old attempt no longer counts, and the new one has said nothing yet.
         asked = turn.messages.filter(role__in=OF_PERSON).values_list("tokens", flat=True)
         turn.tokens = sum(tokens + MESSAGE_OVERHEAD for tokens in asked)
-        chosen = {"cut_current": bool(changes.get("cut_current")), "aside": turn.run.is_aside}
+        chosen = {"cut_current": bool(changes.get("cut_current")), "aside": turn.run.is_aside, "note": turn.run.is_note}
         chosen["answer"] = turn.run.settings.get("answer", "")
         run = queue_run(turn, attempt=turn.runs.count() + 1, chosen=chosen)
         source_changes(branch, turn)
@@ -342,6 +344,7 @@ def continue_reply(turn: Turn, *, actor: User) -> Run:
         run.error_code, run.error_text, run.stop_requested_at, run.ended_at = "", "", None, None
         run.save(update_fields=["settings", "state", "error_code", "error_text", "stop_requested_at", "ended_at"])
         source_changes(branch, turn)
+        words_change(branch, turn, actor)
         data = {**about(turn), "run": str(run.pk), "attempt": run.attempt, "continued": True}
         events.append(turn.session_id, "run.queued", data, actor=actor)
         transaction.on_commit(events.wake_runners)

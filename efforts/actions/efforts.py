@@ -7,6 +7,7 @@ so that no two of them decide on the same state.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
@@ -21,7 +22,7 @@ from efforts.llm.tokens import get_counter
 from efforts.log import events, labels
 from efforts.log.timelines import branch_turns, clock_of
 from efforts.memory import holds, references
-from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, Run, Titling, Turn, TurnLabel
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, Message, Run, Titling, Turn, TurnLabel
 from efforts.standins import compacting
 from efforts.standins.chosen import find_chosen
 from efforts.standins.logs import SourceLog
@@ -72,6 +73,8 @@ if TYPE_CHECKING:
 BUILTIN = "builtin"
 # How a person who says yes to a text has said so.
 IN_THE_CHAT = "chat"
+# Or a collapse was taken back.
+EXPANDED = ("effort.expanded", "effort.undone", "compaction.expanded", "compaction.undone")
 UNDER_WAY = (SummaryState.DUE, SummaryState.DRAFTING)
 # Where a person asks for a summary that is not there.
 MAY_BE_DRAFTED = (
@@ -308,18 +311,27 @@ def collapse(place: Place, state: EffortState, why: str) -> None:
     record(place, "effort.collapsed", slug_in(state), why=why)
 
 
-def new_work_session(place: Place, why: str = "asked") -> int:
-    """Collapse all that is expanded and not pinned; how many there were. `why`: it was asked for, or it was `idle`."""
+def new_work_session(place: Place, why: str = "asked", *, since: datetime | None = None) -> int:
+    """Collapse all that is expanded and not pinned; how many there were. `why`: it was asked for, or it was `idle`.
+    What was expanded from `since` on stays."""
     with changing(place) as branch:
+        kept = expanded_since(branch, since) if since else frozenset[str]()
         pinned = holds.standing(branch).filter(effort__isnull=False).values("effort")
         loose = states_of(branch).exclude(expanded_turn=None).exclude(effort__in=pinned)
-        expanded = list(loose.order_by("expanded_turn", "pk"))
+        expanded = list(loose.exclude(effort__slug__in=kept).order_by("expanded_turn", "pk"))
         for state in expanded:
             collapse(place, state, "work_session")
-        chosen = collapse_all_chosen(place, branch)
+        chosen = collapse_all_chosen(place, branch, kept)
         data = {"turn": place.turn, "branch": str(branch.pk), "clock": clock_of(branch), "why": why}
         events.append(branch.session_id, "session.resumed", data, actor=place.actor)
     return len(expanded) + chosen
+
+
+def expanded_since(branch: Branch, since: datetime) -> frozenset[str]:
+    """Ids of efforts, and of chosen turns."""
+    told = Event.objects.filter(session=branch.session_id, kind__in=EXPANDED, created_at__gte=since)
+    here = told.filter(data__branch=str(branch.pk)).values_list("data", flat=True)
+    return frozenset(data.get("id") or data["effort"] for data in here)
 
 
 def rename_effort(place: Place, slug: str, name: str) -> EffortState:

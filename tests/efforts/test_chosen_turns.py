@@ -12,7 +12,9 @@ from efforts.domain.effort.states import PointerState, SummaryState
 from efforts.domain.errors import Refused
 from efforts.models import ContextPointer, EffortState, Session
 from efforts.pages.presenters.metrics import branch_metrics
-from tests.efforts.chosen import TEXT, ask, choose, next_plan, shown, text_of, tier
+from efforts.turns import recording
+from efforts.turns.recording import COMPLETED, CallReply
+from tests.efforts.chosen import TEXT, ask, choose, next_plan, shown, text_of, tier, told
 from tests.efforts.talk import Talk
 
 pytestmark = pytest.mark.django_db
@@ -235,3 +237,15 @@ def test_an_effort_that_is_covered_is_not_evicted_beside_its_summary(quick: Talk
     choose(quick, 6, 7, text="The harbour.", body="The harbour.")
     ask(quick, 8, 14)
     assert quick.events("effort.evicted") == []
+
+
+def test_a_reply_that_goes_on_is_sent_in_full_again_though_a_summary_stood_for_it(talk: Talk) -> None:
+    ask(talk, 1, 2)
+    lease = talk.begin(told(3))
+    recording.record_reply(lease, CallReply(call=1, text="Answer 3, up to", finish_reason="length"), COMPLETED)
+    choose(talk, 2, 3)
+    assert shown(talk) == {1}
+    actions.continue_reply(talk.session.turns.get(number=3), actor=talk.session.owner)
+    talk.finish(talk.claim(), " here.")
+    assert shown(talk) == {1, 2, 3}
+    assert "up to here." in text_of(next_plan(talk))

@@ -11,7 +11,7 @@ from django.utils import timezone
 from efforts import actions
 from efforts.domain.effort.states import Via
 from efforts.domain.errors import Refused
-from efforts.models import Branch, ContextPointer, Effort, EffortState, PointerTurn, Session
+from efforts.models import Branch, ContextPointer, Effort, EffortState, Event, PointerTurn, Session
 from tests.efforts.talk import Talk
 
 
@@ -324,10 +324,23 @@ def test_a_new_work_session_collapses_everything(talk: Talk) -> None:
 @pytest.mark.parametrize(("hours", "collapsed"), [(7.9, 0), (8.1, 1)])
 def test_a_message_after_eight_idle_hours_begins_a_new_work_session(talk: Talk, hours: float, collapsed: int) -> None:
     actions.expand_effort(talk.place, talk.concluded("Auth bug"))
+    Event.objects.update(created_at=timezone.now() - timedelta(hours=hours))
     Session.objects.update(last_activity_at=timezone.now() - timedelta(hours=hours))
     talk.say("Good morning")
     assert len(talk.events("effort.collapsed")) == collapsed
     assert (talk.state("auth-bug").expanded_turn is None) == bool(collapsed)
+
+
+def test_what_is_expanded_on_coming_back_stays_expanded_for_the_message_that_follows(talk: Talk) -> None:
+    old, new = talk.concluded("Auth bug"), talk.concluded("Vacation")
+    actions.expand_effort(talk.place, old)
+    away = timezone.now() - timedelta(hours=9)
+    Event.objects.update(created_at=away)
+    Session.objects.update(last_activity_at=away)
+    actions.expand_effort(talk.place, new)
+    talk.say("Good morning. About the vacation:")
+    assert [one["effort"] for one in talk.events("effort.collapsed")] == [old]
+    assert talk.state(new).expanded_turn is not None
 
 
 def test_every_branch_is_told_of_a_new_work_session_though_nothing_is_expanded(talk: Talk) -> None:

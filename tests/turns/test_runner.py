@@ -149,6 +149,22 @@ def test_a_run_that_cannot_begin_ends_and_holds_up_no_other(three: list[Run], mo
     call_command("check_integrity", verbosity=0)
 
 
+def test_a_note_that_could_not_be_taken_down_stays_one_when_it_is_tried_again(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = actions.create_session(alice)
+    turn = actions.take_typed(session, text="/todo Book a cabin.", client_id="a", actor=alice).turn
+    assert turn
+    with monkeypatch.context() as broken:
+        broken.setattr(references, "of_message", failing_for(turn.run, ValueError("what nobody thought of")))
+        assert recording.claim_runs("here", 8) == []
+    run = actions.retry_turn(turn, actor=alice)
+    # No model is asked.
+    assert recording.claim_runs("here", 8) == []
+    run.refresh_from_db()
+    assert run.state == "noted"
+
+
 def test_where_the_database_is_gone_between_two_runs_the_first_is_answered_and_the_others_are_tried_again(
     three: list[Run], monkeypatch: pytest.MonkeyPatch
 ) -> None:
