@@ -93,6 +93,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         except StopConsumer:
             pass
         finally:
+            self.leave()
             await self.listeners.drop(self)
 
     async def dispatch(self, message: dict[str, Any]) -> None:
@@ -123,6 +124,10 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         await self.reached(self.listeners.add(self))
 
     async def websocket_disconnect(self, message: dict[str, Any]) -> None:
+        raise StopConsumer
+
+    def leave(self) -> None:
+        """However it ends: a fault, or a server that waits no longer, ends it without a word."""
         self.closed = True
         if self.counted:
             self.counted = False
@@ -132,7 +137,6 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
                 del open_sockets[self.user_id]
         if self.telling:
             self.telling.cancel()
-        raise StopConsumer
 
     async def reached(self, joining: Awaitable[BaseException | None]) -> bool:
         """Whether the channel layer did it. Who cannot be rung is told nothing any more, and has to come anew."""

@@ -100,6 +100,22 @@ async def test_whoever_leaves_while_something_is_sent_is_no_fault(
     assert open_sockets == {}
 
 
+async def test_a_socket_that_a_fault_ends_counts_as_closed(session: Session, as_alice: Client, layer: Any) -> None:
+    frames: Iterator[dict[str, Any]] = iter([{"type": "websocket.connect"}])
+
+    async def receive() -> dict[str, Any]:
+        return next(frames, {"type": "websocket.receive", "text": 7})
+
+    async def send(message: dict[str, Any]) -> None:
+        pass
+
+    cookie = as_alice.cookies.output(header="", sep=";").strip()
+    scope = {"headers": [(b"cookie", cookie.encode())], "url_route": {"kwargs": {"session_id": session.pk}}}
+    with pytest.raises(AttributeError):
+        await SessionConsumer()(scope, receive, send)
+    assert open_sockets == {}
+
+
 @pytest.mark.django_db
 def test_of_a_conversation_that_is_gone_there_is_no_news() -> None:
     assert news(uuid4(), 7) == (0, [])
