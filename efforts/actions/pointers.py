@@ -407,9 +407,13 @@ def active_pointers(branch: Branch, effort: Effort) -> models.QuerySet[ContextPo
 
 
 def restore_latest(branch: Branch, effort: Effort, **wanted: Any) -> ContextPointer | None:
-    """Of an effort that is concluded again: its summary stands again if what it was made of is still all there is."""
+    """Of an effort that is concluded again, or whose log has changed back: what stood for just this log stands again,
+    unless the person has rolled a summary back meanwhile."""
+    if state_of(branch, effort).filter(summary=SummaryState.ROLLED_BACK).exists():
+        return None
     ended = ContextPointer.objects.filter(branch=branch, effort=effort, state=PointerState.INVALIDATED, **wanted)
-    pointer = ended.select_related("effort").order_by("-pk").first()
+    same = ended.filter(source_sha256__in=read_summary_log(branch, effort).source.hashes)
+    pointer = same.select_related("effort").order_by("-pk").first()
     if pointer is None or not still_holds(branch, pointer):
         return None
     restore(branch, pointer)

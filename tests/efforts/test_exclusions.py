@@ -6,13 +6,14 @@ import pytest
 from django.contrib.auth.models import User
 
 from efforts import actions
+from efforts.actions.pointers import roll_back
 from efforts.context.planning import chosen_settings, next_inputs, run_inputs
 from efforts.context.replanning import plan_again
 from efforts.context.sources import read_effort_log
 from efforts.domain.errors import Refused
 from efforts.domain.prompt.plan import Item, Plan
 from efforts.domain.prompt.planner import plan
-from efforts.models import ContextPlan, Event, Exclusion, Run
+from efforts.models import ContextPlan, ContextPointer, Event, Exclusion, Run
 from efforts.turns import recording
 from tests.efforts.talk import Talk
 
@@ -159,3 +160,21 @@ def test_twice_is_once_and_what_has_not_ended_is_refused(talk: Talk) -> None:
     talk.begin("Still going")
     with pytest.raises(Refused):
         actions.leave_out(talk.place, 2)
+
+
+def test_put_back_the_summary_that_stood_before_stands_again_whatever_stood_meanwhile(talk: Talk) -> None:
+    slug = talk.concluded("Staging", PORT, "It runs on Debian.")
+    actions.leave_out(talk.place, 1)
+    talk.summarise(slug, "Without the port.")
+    actions.put_back(talk.place, 1)
+    standing = ContextPointer.objects.filter(state="active").values_list("text", flat=True)
+    assert list(standing) == ["In short."]
+
+
+def test_put_back_no_summary_stands_for_an_effort_whose_log_a_person_wants(talk: Talk) -> None:
+    slug = talk.concluded("Staging", PORT, "It runs on Debian.")
+    actions.leave_out(talk.place, 1)
+    roll_back(talk.branch, talk.summarise(slug, "Without the port."), actor=talk.session.owner, via="control")
+    actions.put_back(talk.place, 1)
+    assert not ContextPointer.objects.filter(state="active").exists()
+    assert talk.state(slug).summary == "rolled back"
