@@ -27,7 +27,7 @@ from efforts.context.replanning import plan_again
 from efforts.domain.errors import Refused
 from efforts.domain.prompt.pictures import reference, tokens_of
 from efforts.domain.text.files import LONGEST_NAME, clean_name, read_text
-from efforts.models import Message, MessageFile, Session
+from efforts.models import Message, MessageFile, Run, Session
 
 from .conftest import Scene
 from .test_files import add, answered, folder, kept, send
@@ -230,6 +230,23 @@ def test_there_is_a_bound_of_each_kind(
     }[most] in html
     assert "first.txt" in html
     assert len(kept(session)) == 1
+
+
+def test_a_file_of_a_message_that_is_said_anew_is_stored_and_counted_once(
+    as_alice: Client, session: Session, address: Address, settings: Any, alice: User
+) -> None:
+    add(as_alice, address, "first.txt", b"x" * 900)
+    branch = session.branches.get()
+    files = list(MessageFile.objects.values_list("pk", flat=True))
+    turn = actions.send_message(session, text="Read it.", client_id="one", actor=alice, files=files)
+    Run.objects.update(state="stopped")
+    actions.edit_turn(branch, turn.number, text="Read it well.", client_id="two", actor=alice)
+    assert MessageFile.objects.count() == 2
+    settings.CCM_PERSON_FILE_BYTES = 1_000
+    assert len(actions.put_back_files(session, turn, actor=alice)) == 1
+    actions.add_file(session, name="second.txt", data=b"y" * 100, actor=alice)
+    with pytest.raises(Refused, match="Your files have 1000 bytes"):
+        actions.add_file(session, name="third.txt", data=b"z", actor=alice)
 
 
 @given(st.text(max_size=300))

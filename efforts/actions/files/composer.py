@@ -10,7 +10,7 @@ from uuid import UUID
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import QuerySet, Sum
+from django.db.models import Max, QuerySet, Sum
 from django.utils import timezone
 
 from efforts.domain.errors import Refused
@@ -93,7 +93,9 @@ def check_room(session: Session, size: int, length: int) -> None:
             f"With it the files of this message have {together:,} characters of text; {MOST_TEXT:,} is the most. "
             "Send the others first.",
         )
-    kept = MessageFile.objects.filter(session__owner=session.owner_id).aggregate(sum=Sum("stored", default=0))["sum"]
+    # A message that is said anew shares the bytes of its files.
+    contents = MessageFile.objects.filter(session__owner=session.owner_id).order_by().values("session", "sha256")
+    kept = contents.annotate(bytes=Max("stored")).aggregate(sum=Sum("bytes", default=0))["sum"]
     if kept + size > settings.CCM_PERSON_FILE_BYTES:
         most = size_words(settings.CCM_PERSON_FILE_BYTES)
         raise Refused(
@@ -138,7 +140,7 @@ def put_back_files(session: Session, turn: Turn, *, actor: User) -> list[Message
         there = set(waiting_files(session).values_list("name", "sha256"))
         rows = [row for row in copies_of(turn) if (row.name, row.sha256) not in there]
         for row in rows:
-            check_room(session, row.stored, len(row.text))
+            check_room(session, 0, len(row.text))
             row.save()
             events.append(session.pk, "file.added", about(row), actor=actor)
     return rows
