@@ -150,6 +150,16 @@ def test_a_fork_has_the_focus_of_that_moment_and_is_apart_after_it(talk: Talk, a
     assert course_at(fork.branch, fork.branch.head)[0].focus == "billing"
 
 
+def test_in_a_fork_what_the_focus_went_on_from_ages_from_then_too(talk: Talk, alice: User) -> None:
+    first, second = talk.concluded("Auth bug"), talk.concluded("Vacation")
+    actions.focus_effort(talk.place, first)
+    talk.ask("Something else.")
+    actions.focus_effort(talk.place, second)
+    talk.ask("And more.")
+    fork = Talk(talk.session, actions.fork(talk.branch, after=talk.branch.head, actor=alice))
+    assert fork.state(first).referenced_clock == talk.state(first).referenced_clock
+
+
 def test_it_is_told_and_taken_back(talk: Talk) -> None:
     actions.focus_effort(talk.place, "shop")
     actions.focus_effort(talk.place, "Billing")

@@ -185,7 +185,9 @@ def referenced(course: Course, event: Happening) -> None:
 
 def focused(course: Course, event: Happening) -> None:
     course.focus = event.slug
-    course.efforts[event.slug].refer(event.clock)
+    # What it was on goes on to age from now.
+    for slug in filter(None, (event.data["before"], event.slug)):
+        course.efforts[slug].refer(event.clock)
 
 
 def unfocused(course: Course, event: Happening) -> None:
