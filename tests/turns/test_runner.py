@@ -156,7 +156,7 @@ def test_a_note_that_could_not_be_taken_down_stays_one_when_it_is_tried_again(
     turn = actions.take_typed(session, text="/todo Book a cabin.", client_id="a", actor=alice).turn
     assert turn
     with monkeypatch.context() as broken:
-        broken.setattr(references, "of_message", failing_for(turn.run, ValueError("what nobody thought of")))
+        broken.setattr(references, "of_message", failing_for(Run.objects.get(), ValueError("what nobody thought of")))
         assert recording.claim_runs("here", 8) == []
     run = actions.retry_turn(turn, actor=alice)
     # No model is asked.
