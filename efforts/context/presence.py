@@ -7,8 +7,6 @@ from __future__ import annotations
 from collections.abc import Collection
 from enum import StrEnum
 
-from django.db.models import Q
-
 from efforts.context.holds import rows_of
 from efforts.domain.effort.chosen import BODY, RAW
 from efforts.domain.effort.states import HoldState
@@ -36,8 +34,11 @@ def presence_of(pointer: ContextPointer) -> Presence:
 
 def presences_of(pointers: Collection[ContextPointer]) -> dict[int, Presence]:
     """By pointer, of those that stand; one query however many they are."""
-    places = [Q(branch=one.branch_id, effort=one.effort_id) for one in pointers if one.effort_id]
-    states = EffortState.objects.filter(Q(*places, _connector=Q.OR)) if places else EffortState.objects.none()
+    of_efforts = [one for one in pointers if one.effort_id]
+    # Not each pair by itself: SQLite takes no more than a thousand of these.
+    states = EffortState.objects.filter(
+        branch__in={one.branch_id for one in of_efforts}, effort__in={one.effort_id for one in of_efforts}
+    )
     efforts = {(one.branch_id, one.effort_id): one for one in states}
     return {one.pk: presence(one, efforts.get((one.branch_id, one.effort_id or 0))) for one in pointers}
 

@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from tests.workspaces.conftest import indexed
-from workspaces.domain.graph import SURE
+from workspaces.domain.graph import SURE, FileName, Named, Names, Resolver, Written
+from workspaces.domain.states import EdgeKind
 from workspaces.models import Workspace
 from workspaces.retrieval.naming import read_resolver, written_of
 
@@ -140,3 +141,15 @@ def test_what_is_called_on_a_long_chain_is_no_function_of_that_name(workspace: W
     chain = "first" + ".step(1)" * 40
     write_all(root, {"a.py": f"def build():\n    pass\n\n\ndef make():\n    return {chain}.build()\n"})
     assert ("a.make", "calls", "a.build") not in sure_leads(indexed(workspace))
+
+
+def test_modules_that_import_each_other_in_a_long_row_are_followed_as_far_as_a_program_can() -> None:
+    """As in a large project, where of most modules only what they export by default is imported."""
+    many = range(600)
+    names = Names(
+        files={n: FileName(f"m{n}.js", "javascript", f"m{n}") for n in many},
+        symbols={n: Named(n, n, "module", f"m{n}", f"m{n}", None, False) for n in many},
+    )
+    imports = {n: [Written(n, n, EdgeKind.IMPORTS, "default", f"./m{n + 1}", "X", 1)] for n in many[:-1]}
+    call = Written(0, 0, EdgeKind.CALLS, "X", "", "", 2)
+    assert Resolver(names=names, imports=imports, bases={}).sure(call) is None

@@ -25,6 +25,8 @@ FEW = 3
 SURE = 0.8
 SELVES = ("self", "this", "cls", "Self", "super", "super()")
 BASES_UP = 4
+# Through so many modules, one importing the next, a name is followed: each takes three calls of the thousand there are.
+DEEPEST = 200
 # Of what a symbol is worth to others a share is worth to what contains it: a class lives by its methods.
 PART_OF = 0.3
 DAMPING = 0.85
@@ -270,15 +272,16 @@ class Resolver:
             return ()
         return tuple(Lead(id, ONLY_ONE if len(found) == 1 else ONE_OF_FEW) for id in found)
 
-    def bound(self, file: int) -> dict[str, tuple[str, int | None]]:
-        """What each imported name of a file is: its module, and its symbol where that is of the snapshot."""
+    def bound(self, file: int, deep: int = 0) -> dict[str, tuple[str, int | None]]:
+        """What each imported name of a file is: its module, and its symbol where that is of the snapshot. `deep`: how
+        many modules are being worked out, each for one that imports it."""
         if file not in self.known:
             # Empty while it is worked out: modules import each other.
             self.known[file] = {}
             found: dict[str, tuple[str, int | None]] = {}
             for place, one in enumerate(self.imports.get(file, ())):
                 alias = f"*{place}" if one.name == "*" else one.alias
-                found[alias] = module, target = self.imported(one)
+                found[alias] = module, target = self.imported(one, deep + 1)
                 if target is not None and self.names.files[file].language == "go":
                     # A package may have another name than the folder that it is imported from.
                     found.setdefault(self.names.symbols[target].qualified.rpartition(".")[2], (module, target))
@@ -286,7 +289,7 @@ class Resolver:
             self.whole[file] = [module for alias, (module, _) in found.items() if alias.startswith("*")]
         return self.known[file]
 
-    def imported(self, one: Written) -> tuple[str, int | None]:
+    def imported(self, one: Written, deep: int = 0) -> tuple[str, int | None]:
         """The module, with dots, and the symbol."""
         file = self.names.files[one.file]
         module = self.absolute(one.before, file)
@@ -297,12 +300,12 @@ class Resolver:
             # A module is gone on from by its name, a symbol by itself.
             return nested, found
         if module and (there := self.names.modules.get(self.names.module(module))) is not None:
-            return nested, self.passed_on(self.names.symbols[there].file, one.name)
+            return nested, self.passed_on(self.names.symbols[there].file, one.name, deep)
         return nested, self.names.modules.get(self.names.module(nested))
 
-    def passed_on(self, file: int, name: str) -> int | None:
+    def passed_on(self, file: int, name: str, deep: int = 0) -> int | None:
         """What another module has imported itself, and gives on."""
-        bound = self.bound(file)
+        bound = self.bound(file, deep) if deep < DEEPEST else {}
         if name in bound:
             return bound[name][1]
         for module in self.whole.get(file, ()):
