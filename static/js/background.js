@@ -8,6 +8,7 @@ const inSight = document.getElementById("in-sight");
 const button = document.getElementById("notify");
 const OFTEN = 5_000;
 const SELDOM = 60_000;
+const PART = 60;
 const WANTED = "ccm.notify";
 let known = unread();
 let timer;
@@ -37,10 +38,12 @@ function look() {
   wait();
 }
 
+// A list that is several parts long takes so many times as long to be read again.
 function wait() {
   clearTimeout(timer);
-  const soon = list.querySelector("[data-running], .deleted") !== null;
-  timer = setTimeout(read, soon ? OFTEN : SELDOM);
+  const parts = Math.ceil(list.querySelectorAll("li[data-session]").length / PART);
+  const running = list.querySelector("[data-running]") ? Math.min(Math.max(parts, 1) * OFTEN, SELDOM) : SELDOM;
+  timer = setTimeout(read, list.querySelector(".deleted") ? OFTEN : running);
 }
 
 // Not under somebody's fingers: a menu that is open, or a row that has the focus, stays as it is. The time to undo runs out.

@@ -180,3 +180,20 @@ def test_who_deletes_a_conversation_on_its_own_page_stands_at_its_undo(visitor: 
     expect(undo).to_be_in_viewport()
     page.keyboard.press("Enter")
     page.wait_for_url(address)
+
+
+def test_while_a_reply_runs_a_list_of_three_parts_is_read_again_a_third_as_often(visitor: Visitor) -> None:
+    page = visitor.page()
+    page.clock.install()
+    page.goto("/")
+    expect(page.locator("#conversations .deleted")).to_have_count(0, timeout=20_000)
+    go_down_to(page, f"Thing {MANY - 1}")
+    asked = list[str]()
+    page.on("request", lambda request: asked.append(request.url) if "/conversations/" in request.url else None)
+    page.locator("#conversations").evaluate(
+        "node => { node.querySelector('li').dataset.running = ''; node.dispatchEvent(new Event('htmx:afterRequest')) }"
+    )
+    page.clock.run_for(14_000)
+    assert asked == []
+    with page.expect_response(lambda response: "/conversations/" in response.url):
+        page.clock.run_for(2_000)

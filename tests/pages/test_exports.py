@@ -14,6 +14,7 @@ from efforts import actions
 from efforts.domain.effort.states import RunState
 from efforts.models import Session
 from efforts.models.threads import run_here
+from efforts.pages.presenters import chat
 from efforts.turns.recording import Ending
 from tests.compaction.review import SLUG, STATES, Room
 from tests.efforts.talk import Talk
@@ -111,6 +112,16 @@ def test_as_lines_of_json_each_turn_is_one(scene: Scene, download: Download) -> 
     lines = [json.loads(line) for line in download("export/?form=jsonl&plans=1").splitlines()]
     assert [line.get("line", "plan") for line in lines] == ["conversation", "turn", "plan"]
     assert (lines[1]["user"], lines[1]["reply"]) == ("Hello", [{"text": "Hi."}])
+
+
+def test_nothing_is_drawn_for_a_document_that_has_the_text(
+    scene: Scene, download: Download, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    scene.ask("Make it bold.", "It is **bold**.")
+    drawn = list[str]()
+    monkeypatch.setattr(chat, "render", lambda text, cited: drawn.append(text))
+    assert "It is **bold**." in download("export/?form=md")
+    assert drawn == []
 
 
 def test_the_dialog_offers_what_there_is(as_alice: Client, as_bob: Client, address: Address) -> None:

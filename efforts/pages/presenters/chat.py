@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import cached_property
 from itertools import takewhile
 from typing import Any
 from uuid import UUID
 
 from django.db.models import Count, Q, QuerySet
 from django.utils import timezone
+from django.utils.safestring import SafeString
 
 from efforts.actions.conversations import LARGEST_REPLY
 from efforts.context.connections import label_of
@@ -64,13 +66,18 @@ class PartView:
 
     kind: str
     message_id: int
-    html: str = ""
     text: str = ""
+    cited: Cited = ()
     tool_name: str = ""
     tool_words: str = ""
     tool_arguments: str = ""
     tool_result: str = ""
     tool_failed: bool = False
+
+    @cached_property
+    def html(self) -> SafeString:
+        # Where it is shown alone: an export has the text.
+        return render(self.text, self.cited)
 
     @property
     def tool_asked(self) -> str:
@@ -473,7 +480,7 @@ def parts_of(messages: list[Message], cited: Cited, names: Mapping[str, str]) ->
         if row.text.strip():
             text = whole_text(row, messages)
             if text:
-                yield PartView(kind="text", message_id=row.pk, text=text, html=render(text, cited))
+                yield PartView(kind="text", message_id=row.pk, text=text, cited=cited)
         for call in row.tool_calls:
             yield tool_part(row, call, results.get(call["id"]), names)
 
