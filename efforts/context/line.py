@@ -18,6 +18,8 @@ from efforts.models import Branch, EffortState, TurnLabel
 
 ASKED = "begun with “{text}”"
 ENDS = ("turn__number", "turn__created_at")
+# Spans that one query asks for: a table in a message may name thousands, and SQLite takes a thousand conditions.
+DAYS_AT_ONCE = 200
 Days = tuple[tuple[str, str], ...]
 
 
@@ -28,13 +30,20 @@ def read_line(branch: Branch, text: str, *, before: int, today: date) -> LineOfE
         return LineOfEfforts()
     first = branch_turns(branch).order_by("number").values_list("created_at", flat=True).first()
     days = spans_named(text, today, range(first.year, today.year + 1)) if first else ()
-    states = EffortState.objects.filter(Exists(turns_in(branch, days, before=before)), branch=branch)
-    keys = list(states.order_by("opened_turn", "pk").values_list("pk", "effort"))
+    some = [days[first : first + DAYS_AT_ONCE] for first in range(0, len(days), DAYS_AT_ONCE)]
+    told = {row for part in some or [days] for row in states_with_turns(branch, part, before=before)}
+    keys = [(pk, effort) for _, pk, effort in sorted(told)]
     named = {one.effort.pk for one in find_references(branch, text)}
     places = wanted_places(len(keys), [place for place, (_, effort) in enumerate(keys, 1) if effort in named])
     rows = {keys[place - 1][0]: place for place in places}
     entries = {one.place: one for one in entries_of(branch, rows, before=before)}
     return LineOfEfforts(efforts=tuple(entries[place] for place in places), count=len(keys), days=days)
+
+
+def states_with_turns(branch: Branch, days: Days, *, before: int) -> QuerySet[EffortState, tuple[int, int, int]]:
+    """The turn that each was begun in, its key and its effort's."""
+    states = EffortState.objects.filter(Exists(turns_in(branch, days, before=before)), branch=branch)
+    return states.values_list("opened_turn", "pk", "effort")
 
 
 def turns_in(branch: Branch, days: Days, *, before: int) -> QuerySet[TurnLabel]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta
 from io import StringIO
 
 import pytest
@@ -122,6 +122,12 @@ def test_of_a_named_span_only_what_had_turns_in_it_is_listed(
 ) -> None:
     assert [one.slug for one in line(text).efforts] == slugs
     assert line(text).count == len(slugs)
+
+
+def test_a_table_of_more_than_a_thousand_days_is_looked_through(line: Callable[[str], LineOfEfforts]) -> None:
+    days = [date(2026, 2, 24) - timedelta(days=2 * number) for number in range(1_100)]
+    found = line(f"When did we start? {' '.join(day.isoformat() for day in days)}")
+    assert [one.slug for one in found.efforts] == ["migration", "boiler"]
 
 
 def test_each_is_told_with_its_days_its_turns_and_the_line_that_stands_for_it(
