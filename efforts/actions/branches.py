@@ -246,7 +246,7 @@ def rename_branch(branch: Branch, *, name: str, actor: User) -> Branch:
 
 def free_name(branch: Branch, name: str) -> str:
     taken = set(Branch.objects.filter(session=branch.session_id).values_list("name", flat=True))
-    numbers = (f"{name} ({number})" for number in range(2, len(taken) + 3))
+    numbers = (f"{name[: LONGEST_NAME - 8]} ({number})" for number in range(2, len(taken) + 3))
     return next(free for free in (name, *numbers) if free not in taken)
 
 

@@ -13,6 +13,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from efforts import actions
+from efforts.actions.branches import LONGEST_NAME
 from efforts.context.planning import run_inputs
 from efforts.context.plans import replay
 from efforts.context.replanning import Replanned, plan_again
@@ -51,6 +52,14 @@ def ask(talk: Talk, text: str, reply: str = "All right.") -> ContextPlan:
 
 
 # Where a branch begins
+
+
+def test_a_branch_whose_name_is_taken_gets_another_that_is_no_longer_than_names_may_be(talk: Talk) -> None:
+    talk.ask("one")
+    longest = "n" * LONGEST_NAME
+    names = {actions.fork(talk.branch, after=1, actor=talk.session.owner, name=longest).name for _ in range(3)}
+    assert len(names) == 3
+    assert max(map(len, names)) == LONGEST_NAME
 
 
 def test_a_fork_shares_the_turns_before_it_and_goes_on_by_itself(talk: Talk) -> None:
