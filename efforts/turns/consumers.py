@@ -349,7 +349,8 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
 
     async def send_event(self, frame: dict[str, Any]) -> None:
         """In the reader's language what is read out."""
-        await self.send_json({**frame, "told": said(frame["told"])} if "told" in frame else frame)
+        of_pin = ("what", "until") if frame["kind"].startswith("hold.") else ()
+        await self.send_json({**frame, **{name: said(frame[name]) for name in ("told", *of_pin) if name in frame}})
 
     async def send_json(self, frame: dict[str, Any]) -> None:
         await self.put({"type": "websocket.send", "text": json.dumps({"v": 1, **frame})})

@@ -61,6 +61,11 @@ bind("Anywhere", "Alt+n", "New conversation", () => document.querySelector("[dat
 bind("Outside text fields", "?", "These keys and words", ACTIONS.keys);
 if (document.getElementById("context")) bind("Anywhere", "Alt+p", "Context panel", ACTIONS.panel);
 
+// The first message has arrived where it has led on: not where one has to sign in, nor where it is refused.
+if (document.getElementById("side")) {
+  if (store.readHere(store.SENT).length && !document.getElementById("first")) store.forget(store.START);
+  store.writeHere(store.SENT, []);
+}
 document.addEventListener("submit", (event) => {
   if (!("forgetAll" in event.target.dataset)) return;
   document.body.dispatchEvent(new CustomEvent("forgotten"));

@@ -55,8 +55,12 @@ function send({ target }) {
   target.form.requestSubmit();
 }
 
+// Words that are written in place are kept in this browser until they are sent or given up.
+const kept = (form) => `ccm.draft.${document.getElementById("current").value}.edit${form.getAttribute("action")}`;
+
 function cancel(inside) {
   const editor = inside.closest(".edit");
+  store.forget(kept(editor));
   const message = editor.closest(".msg");
   editor.remove();
   message?.focus({ preventScroll: true });
@@ -65,7 +69,14 @@ function cancel(inside) {
 document.addEventListener("click", (event) => event.target.closest("[data-cancel-edit]") && cancel(event.target));
 // On the page of the new branch one writes on.
 document.addEventListener("submit", ({ target }) => target.matches(".edit") && store.writeHere(WROTE, [true]));
-document.addEventListener("input", (event) => event.target.matches(EDITOR) && fit(event.target));
+document.addEventListener("input", ({ target }) => {
+  if (!target.matches(EDITOR)) return;
+  store.write(kept(target.form), target.value);
+  fit(target);
+});
+document.body.addEventListener("htmx:afterRequest", ({ detail: { requestConfig, xhr } }) => {
+  if (xhr.status === 204 && requestConfig.elt.matches(".edit")) store.forget(kept(requestConfig.elt));
+});
 document.body.addEventListener("htmx:load", ({ detail }) => detail.elt.matches?.(".edit") && write(detail.elt.querySelector("textarea")));
 document.body.addEventListener("htmx:beforeRequest", (event) => {
   const open = event.target.matches("[data-edit]") && event.target.closest(".msg").querySelector(EDITOR);
@@ -75,6 +86,7 @@ document.body.addEventListener("htmx:beforeRequest", (event) => {
 });
 
 function write(field) {
+  field.value = store.read(kept(field.form)) ?? field.value;
   field.focus();
   field.setSelectionRange(field.value.length, field.value.length);
   fit(field);

@@ -8,7 +8,7 @@ import { Efforts } from "./efforts.js";
 import { Files } from "./files.js";
 import { showFound } from "./found.js";
 import { post, whyNot } from "./http.js";
-import { bind } from "./keys.js";
+import { bind, TYPING } from "./keys.js";
 import "./layers.js";
 import { Log } from "./log.js";
 import { readMissed } from "./missed.js";
@@ -24,6 +24,7 @@ import { worded } from "./words.js";
 
 const CONTEXT_AFTER = 300;
 const SEEN_AFTER = 1_000;
+const LOG_AGAIN_AFTER = 1_500;
 
 const shell = document.getElementById("shell");
 const { session, branch, chat } = shell.dataset;
@@ -47,6 +48,8 @@ let ready = false;
 let state = "live";
 let reading = false;
 let held = [];
+// How the log was to be read when it could not be.
+let unread = null;
 let contextTimer = null;
 
 // -- from the server
@@ -162,6 +165,7 @@ async function resync(how = {}) {
   const waiting = held;
   held = [];
   if (now === null) {
+    unread = how;
     socket.reopen();
     return;
   }
@@ -179,6 +183,8 @@ function live() {
   show("live");
   outbox.pump();
   readMissed();
+  if (unread) setTimeout(resync, LOG_AGAIN_AFTER, unread);
+  unread = null;
 }
 
 function down() {
@@ -470,7 +476,7 @@ bind("Anywhere", "Alt+i", "What was recalled for the turn, and why", () => {
 });
 bind("Anywhere", "Alt+m", "Context mode: off, light, heavy", () => document.querySelector("#modes [data-next]").click());
 bind(GROUP, "e", "Efforts", () => efforts.focus());
-bind(GROUP, "Escape", "Stop the reply", () => (log.running ? stop() : false));
+bind(GROUP, "Escape", "Stop the reply", ({ target }) => (log.running && !target.matches(TYPING) ? stop() : false));
 
 composer.running = Boolean(log.running);
 countWaiting();

@@ -46,7 +46,7 @@ export class Commands {
   }
 
   #ids(text) {
-    const standings = this.#named(text)?.dataset.completes.split(" ") ?? [];
+    const standings = this.#named(text)?.dataset.completes?.split(" ") ?? [];
     const begun = ID.exec(text)?.[2].toLowerCase() ?? "";
     const efforts = [...document.querySelectorAll("#destination data")].filter(({ dataset }) => standings.includes(dataset.standing));
     if (efforts.some(({ value }) => value === begun)) return [];

@@ -23,6 +23,8 @@ export class Composer {
   #commands = new Commands(this.#field);
   #plainHint = this.#hint.innerHTML;
   #draftKey;
+  // What was written in another tab is not this one's to forget.
+  #own;
   #on;
   #draftTimer = null;
   #running = false;
@@ -33,6 +35,7 @@ export class Composer {
   constructor(place, on) {
     this.#draftKey = `ccm.draft.${place}`;
     this.#on = on;
+    this.#own = this.#field.value !== "";
     this.#field.value ||= store.read(this.#draftKey) ?? "";
     this.#listen();
     this.#bindKeys();
@@ -96,6 +99,7 @@ export class Composer {
   // It is there again: what was being written goes on.
   reopen() {
     this.#closed = false;
+    this.#own = true;
     this.keepDraft();
   }
 
@@ -106,8 +110,9 @@ export class Composer {
 
   keepDraft() {
     clearTimeout(this.#draftTimer);
-    if (this.#closed) return;
-    if (this.#field.value) store.write(this.#draftKey, this.#field.value);
+    if (this.#closed || !this.#own) return;
+    this.#own = this.#field.value !== "";
+    if (this.#own) store.write(this.#draftKey, this.#field.value);
     else store.forget(this.#draftKey);
   }
 
@@ -150,6 +155,7 @@ export class Composer {
   }
 
   #typed() {
+    this.#own = true;
     clearTimeout(this.#draftTimer);
     this.#draftTimer = setTimeout(() => this.keepDraft(), DRAFT_AFTER);
     fit(this.#field);

@@ -68,7 +68,8 @@ export class Files {
   }
 
   async reload() {
-    this.#show(await part(this.#address));
+    const answer = await part(this.#address);
+    if (answer.ok) this.#show(answer);
     this.#on.changed();
   }
 
@@ -110,7 +111,6 @@ export class Files {
   }
 
   #show({ data: html }) {
-    if (html === null) return;
     const told = [...this.#node.querySelectorAll(".notice.bad")];
     this.#node.innerHTML = html;
     window.htmx.process(this.#node);

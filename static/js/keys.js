@@ -8,7 +8,7 @@ import { worded } from "./words.js";
 const OFF = "ccm.letters.off";
 const ENTER = "ccm.enter.sends";
 const CHORD_WITHIN = 1_000;
-const TYPING = "input, textarea, select, [contenteditable]";
+export const TYPING = "input, textarea, select, [contenteditable]";
 
 const table = [];
 const described = [];

@@ -56,8 +56,9 @@ export class Live {
 
   finish({ html, end }) {
     const length = end - this.from;
-    if (length <= 0) return;
     const points = Array.from(this.#text);
+    // Ahead of what has come here, it is asked for again when that has.
+    if (length <= 0 || length > points.length) return;
     const block = document.createElement("template");
     block.innerHTML = html;
     const finished = this.#node.querySelector(".finished");
@@ -74,7 +75,7 @@ export class Live {
     enhance(this.#node);
     const rest = this.#text;
     this.#text = "";
-    this.again ||= this.write(rest);
+    if (this.write(rest)) this.again = true;
   }
 
   // Blank lines get the height that they have between paragraphs later, so that nothing jumps when Markdown comes.

@@ -9,7 +9,6 @@ import { bind, enterSends } from "./keys.js";
 import * as store from "./store.js";
 import { worded } from "./words.js";
 
-const DRAFT = "ccm.draft.start";
 const form = document.getElementById("first");
 const field = form.querySelector("textarea");
 const button = form.querySelector("button");
@@ -29,9 +28,9 @@ function send() {
   if (field.value.trim()) form.requestSubmit();
 }
 
-field.value ||= store.read(DRAFT) ?? "";
+field.value ||= store.read(store.START) ?? "";
 field.addEventListener("input", () => {
-  store.write(DRAFT, field.value);
+  store.write(store.START, field.value);
   tell("");
   show();
 });
@@ -44,7 +43,7 @@ form.addEventListener("submit", (event) => {
     tell(`The message has ${has} bytes; ${largest} is the most. Send it in parts.`);
     return;
   }
-  store.forget(DRAFT);
+  store.writeHere(store.SENT, [true]);
   button.disabled = true;
 });
 window.addEventListener("pageshow", show);

@@ -2,6 +2,10 @@
 
 const memory = new Map();
 
+// What is written on the start page, and that it was sent from there.
+export const START = "ccm.draft.start";
+export const SENT = "ccm.sent";
+
 export function read(key) {
   if (memory.has(key)) return memory.get(key);
   try {

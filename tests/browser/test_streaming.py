@@ -6,9 +6,9 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, WebSocketRoute, expect
 
-from tests.browser.conftest import begin, is_in_state, say, turn
+from tests.browser.conftest import begin, interceptable, is_in_state, say, turn, until
 from tests.fakes.provider import FakeProvider, Reply
 
 SECTION = """## Section {0}
@@ -144,6 +144,44 @@ def blocks_are_rendered(page: Page, provider: FakeProvider, gate: threading.Even
     is_in_state(page, 2, "completed")
     assert reply.evaluate(BLOCKS)[:6] == before
     expect(reply.locator(".code").last).to_contain_text("make check")
+
+
+def test_a_block_that_comes_before_its_text_is_shown_once(
+    page: Page, provider: FakeProvider, gate: threading.Event
+) -> None:
+    """The socket is behind: what the page asks for by HTTP is of later text than it has been told."""
+    held: list[Route] = []
+    late: list[str] = []
+    sockets: list[WebSocketRoute] = []
+
+    def between(socket: WebSocketRoute) -> None:
+        sockets.append(socket)
+        server = socket.connect_to_server()
+        server.on_message(lambda text: late.append(str(text)) if held else socket.send(text))
+
+    interceptable(page).route_web_socket("**/ws/**", between)
+    begin(page, "Go.")
+    is_in_state(page, 1, "completed")
+    page.route("**/blocks/**", lambda route: held.append(route))
+    provider.script = [Reply(f"{FIVE}{' and on' * 40}", gate=gate, gate_after=2, pace_seconds=0.2)]
+    say(page, "Go on.")
+    live = turn(page, 2).locator(".live")
+    expect(live).to_have_text("Alpha one.")
+    gate.set()
+    until(page, lambda: any("Omega" in text for text in late))
+    with page.expect_response("**/blocks/**") as asked:
+        held[0].continue_()
+    asked.value.finished()
+    page.unroute("**/blocks/**")
+    for text in late:
+        sockets[-1].send(text)
+    held.clear()
+    expect(live.locator(".finished")).to_contain_text("Delta four.")
+    expect(live.locator(".tail")).to_contain_text("Omega last")
+    for word in FIVE.split():
+        assert live.inner_text().count(word) == 1
+    page.locator("#stop").click()
+    is_in_state(page, 2, "stopped")
 
 
 def a_quotation_has_no_marks(page: Page, provider: FakeProvider, gate: threading.Event) -> None:

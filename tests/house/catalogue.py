@@ -183,7 +183,13 @@ def of_scripts() -> Iterator[Text]:
                 yield "script", text, ""
 
 
-SAID_BY_SCRIPTS = ("was not added", "was not removed", "what this conversation starts from")
+SAID_BY_SCRIPTS = (
+    "was not added",
+    "was not removed",
+    "what this conversation starts from",
+    "turn {first}",
+    "turns {first}-{last}",
+)
 
 
 def of_modules() -> Iterator[Text]:
