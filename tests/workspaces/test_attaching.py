@@ -9,12 +9,15 @@ import os
 import random
 import tarfile
 import zipfile
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any, Literal
 
 import pytest
 from django.conf import settings as django_settings
 from django.contrib.auth.models import User
+from django.db import connections
 
 from efforts import actions
 from efforts.actions.files import zips
@@ -29,6 +32,26 @@ def test_a_folder_below_an_allowed_one_is_attached(session: Session, root: Path,
     workspace = attach_folder(session, "shop", actor=alice)
     assert (workspace.root, workspace.name, workspace.owner) == (os.path.realpath(root), "shop", alice)
     assert Event.objects.filter(session=session, kind="workspace.attached", actor=alice).count() == 1
+
+
+@pytest.mark.django_db(transaction=True)
+def test_of_two_tabs_that_attach_at_once_one_comes_after_the_other(session: Session, root: Path, alice: User) -> None:
+    (root.parent / "other").mkdir()
+    both = Barrier(2)
+
+    def attach(name: str) -> None:
+        both.wait()
+        try:
+            attach_folder(session, name, actor=alice)
+        finally:
+            connections.close_all()
+
+    with ThreadPoolExecutor(2) as tabs:
+        for _ in range(8):
+            for done in [tabs.submit(attach, name) for name in ("shop", "other")]:
+                done.result()
+    assert Attachment.objects.filter(session=session).count() == 16
+    assert Attachment.objects.filter(session=session, detached_at=None).count() == 1
 
 
 @pytest.mark.parametrize(

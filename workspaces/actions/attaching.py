@@ -63,6 +63,8 @@ def attach_archive(session: Session, name: str, upload: IO[bytes], *, actor: Use
 
 
 def attach(session: Session, workspace: Workspace, actor: User) -> Workspace:
+    # Two tabs that attach at once do so one after the other.
+    events.lock([session.pk])
     detach_now(session, actor)
     Attachment.objects.create(session=session, workspace=workspace)
     events.append(
