@@ -194,7 +194,7 @@ def test_every_sentence_that_was_left_out_is_listed_with_its_place_and_those_of_
     room: Room, as_alice: Client, state: str
 ) -> None:
     claims = shown(as_alice, "claims", STATES[state](room).pk)
-    counted = re.search(r"(\d+) of \d+ sentences of (?:these turns|turns 1-3) are", claims)
+    counted = re.search(r"(\d+) of (?:the )?\d+ sentences of (?:these turns|turns 1-3)", claims)
     assert counted
     listed = claims[claims.index('id="left-out-sentences"') :].partition("</details>")[0]
     assert listed.count("data-to-source>") == int(counted[1]) > 3
