@@ -12,7 +12,7 @@ from playwright.sync_api import Browser, Locator, Page, expect
 from tests.browser.conftest import PHONE, App, Visitor, begin, is_in_state, is_live, say, turn, visit
 from tests.browser.test_first_minutes import is_open
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.long]
 
 DESKTOP = 1440
 MARGIN = 16

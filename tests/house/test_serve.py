@@ -19,7 +19,7 @@ from ccmweb import server
 from tests.empty import empty_home
 from tests.house.process import manage, start
 
-pytestmark = pytest.mark.server
+pytestmark = [pytest.mark.server, pytest.mark.long]
 
 
 class Answer(NamedTuple):
