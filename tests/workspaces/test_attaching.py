@@ -25,6 +25,7 @@ from efforts.domain.errors import Refused
 from efforts.models import Event, Session
 from tests.workspaces.conftest import indexed, write
 from workspaces.actions import attach_archive, attach_folder, detach
+from workspaces.indexing import worker
 from workspaces.models import Attachment, CodeHit, Edge, File, Snapshot, Symbol, Workspace
 
 
@@ -35,7 +36,11 @@ def test_a_folder_below_an_allowed_one_is_attached(session: Session, root: Path,
 
 
 @pytest.mark.django_db(transaction=True)
-def test_of_two_tabs_that_attach_at_once_one_comes_after_the_other(session: Session, root: Path, alice: User) -> None:
+def test_of_two_tabs_that_attach_at_once_one_comes_after_the_other(
+    session: Session, root: Path, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # No index goes on behind the test.
+    monkeypatch.setattr(worker, "start", lambda workspace: None)
     (root.parent / "other").mkdir()
     both = Barrier(2)
 
