@@ -131,8 +131,10 @@ class Artifact(models.Model):
     @property
     def is_turned_down(self) -> bool:
         """By a person: what the gates reject has a tag."""
+        if self.state != ArtifactState.REJECTED:
+            return False
         judged = self.last_judged
-        return self.state == ArtifactState.REJECTED and judged is not None and not judged.tags
+        return judged is None or not judged.tags
 
     @property
     def is_current(self) -> bool:

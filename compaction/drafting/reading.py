@@ -160,11 +160,9 @@ def put_together(seed: Artifact) -> Iterable[tuple[SeedStage, Artifact]]:
             yield row, made
 
 
-def written_by(seed: Artifact) -> str:
-    """The model that has written all stages; empty where it is not one."""
-    models = set(
-        Artifact.objects.filter(family__in=families_of(seed)[1:], version=1).values_list("run__model", flat=True)
-    )
+def written_by(stages: Collection[str]) -> str:
+    """The model that has written the first of each of these families; empty where it is not one."""
+    models = set(Artifact.objects.filter(family__in=stages, version=1).values_list("run__model", flat=True))
     return models.pop() if len(models) == 1 else ""
 
 

@@ -232,7 +232,8 @@ def seen(artifacts: Collection[str]) -> dict[str, Seen]:
     wanted = Artifact.objects.filter(pk__in=artifacts).annotate(writer=Subquery(first[:1]))
     rows = list(wanted.values_list("pk", "family", "state", "writer", "kind"))
     seeds = wanted.filter(kind=Kind.SEED).select_related("session") if any(row[4] == Kind.SEED for row in rows) else ()
-    stages, writers = {row.pk: families_of(row) for row in seeds}, {row.pk: written_by(row) for row in seeds}
+    stages = {row.pk: families_of(row) for row in seeds}
+    writers = {pk: written_by(families[1:]) for pk, families in stages.items()}
     families = {row[1] for row in rows}.union(*stages.values())
     checks = Check.objects.filter(family__in=families, void="").order_by("pk").values_list("family", "model")
     people = ClaimVerdict.objects.filter(artifact__family__in=families, submitted_at__isnull=False, verdict__in=READ)

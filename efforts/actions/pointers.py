@@ -412,6 +412,9 @@ def restore_latest(branch: Branch, effort: Effort, **wanted: Any) -> ContextPoin
     if state_of(branch, effort).filter(summary=SummaryState.ROLLED_BACK).exists():
         return None
     ended = ContextPointer.objects.filter(branch=branch, effort=effort, state=PointerState.INVALIDATED, **wanted)
+    # A long log is not read for nothing.
+    if not ended.exists():
+        return None
     same = ended.filter(source_sha256__in=read_summary_log(branch, effort).source.hashes)
     pointer = same.select_related("effort").order_by("-pk").first()
     if pointer is None or not still_holds(branch, pointer):

@@ -169,9 +169,13 @@ class ArtifactView:
         return conflicts_on(self.row, self.claims)
 
     @cached_property
+    def families(self) -> list[str]:
+        return families_of(self.row)
+
+    @cached_property
     def checks(self) -> list[Check]:
         """Of all its versions, oldest first; of what is put together, of its stages too."""
-        of_family = Check.objects.filter(family__in=families_of(self.row))
+        of_family = Check.objects.filter(family__in=self.families)
         return list(of_family.select_related("run__session").order_by("pk"))
 
     @cached_property
@@ -402,10 +406,9 @@ class ArtifactView:
         """What stands or waits is checked by nobody but the model that wrote it, and no person has said yes to it."""
         return self.check is not None and self.check.model == self.written_by and not self.is_accepted
 
-    @property
+    @cached_property
     def is_turned_down(self) -> bool:
-        """By a person: what the gates reject has a tag."""
-        return self.row.state == ArtifactState.REJECTED and not (self.judged and self.judged.tags)
+        return self.row.is_turned_down
 
     @property
     def turned_down(self) -> Event | None:
@@ -474,7 +477,7 @@ class ArtifactView:
     @cached_property
     def written_by(self) -> str:
         """The model that most of it is by, whoever has edited it since; empty where none is."""
-        return written_by(self.row) if self.is_seed else self.versions[0].run.model
+        return written_by(self.families[1:]) if self.is_seed else self.versions[0].run.model
 
     @property
     def drafted_by(self) -> str:
