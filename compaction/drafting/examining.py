@@ -7,7 +7,7 @@ import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from django.db import transaction
@@ -23,7 +23,7 @@ from efforts.context.connections import ModelChoice
 from efforts.domain.effort.states import RunState
 from efforts.domain.prompt.conversation import LogMessage, PastTurn
 from efforts.domain.text.source_text import Source, source_of
-from efforts.models.threads import read, write
+from efforts.models.threads import patiently, read, write
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -109,7 +109,8 @@ async def take_exam(owner: User, choice: ModelChoice) -> Exam:
 async def examined_and_kept(owner: User, choice: ModelChoice) -> Exam:
     if taken := await read(exam_of, owner, choice):
         return taken
-    return await write(keep_exam, owner, choice, await examine(choice))
+    result = await examine(choice)
+    return await patiently(partial(write, keep_exam, owner, choice, result), "An exam")
 
 
 async def examine(choice: ModelChoice) -> Result:

@@ -60,8 +60,9 @@ class MadeSummary(Summary):
         release(self.reserved)
 
     def keep_cost(self) -> None:
-        keep_cost(self.drafted)
-        release(self.reserved)
+        # What was reserved goes as its cost is kept: gone already, it was stored although its connection broke.
+        if self.reserved is None or release(self.reserved):
+            keep_cost(self.drafted)
 
 
 @dataclass(frozen=True, kw_only=True)

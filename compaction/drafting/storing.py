@@ -253,9 +253,9 @@ def reserve(session: Session, tokens: int, seconds: float) -> tuple[int | None, 
     return Reserved.objects.create(user=owner, tokens=tokens, until=until).pk, ""
 
 
-def release(reserved: int | None) -> None:
-    if reserved:
-        Reserved.objects.filter(pk=reserved).delete()
+def release(reserved: int | None) -> bool:
+    """Whether it still was."""
+    return reserved is not None and bool(Reserved.objects.filter(pk=reserved).delete()[0])
 
 
 def stop_models(user: User) -> int:

@@ -69,9 +69,9 @@ class Reread(Summary):
     def keep_cost(self) -> None:
         """The log is another now: a check of what it was counts as cost, and for nothing else, also not against its
         checker."""
-        for source, made in self.checks:
-            keep_check(self.row.run, made, source, "")
-        release(self.reserved)
+        if release(self.reserved):
+            for source, made in self.checks:
+                keep_check(self.row.run, made, source, "")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import ctypes
 import gc
+import logging
 import sys
-from collections.abc import Callable, Coroutine
+import time
+from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from contextvars import ContextVar, copy_context
@@ -20,11 +22,17 @@ from typing import Any, ParamSpec, TypeVar
 
 from asgiref.sync import async_to_sync, sync_to_async
 from django.conf import settings
-from django.db import close_old_connections, connection
+from django.db import InterfaceError, OperationalError, close_old_connections, connection
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
+log = logging.getLogger("ccm.turns")
+
+# How long what a model wrote waits for a database that is locked, full or away, and how long between two tries, in
+# seconds: it was waited and paid for.
+PATIENCE = 60.0
+FIRST_WAIT, LONGEST_WAIT = 0.1, 2.0
 # As malloc.h numbers it.
 ARENA_MAX = -8
 # How long a thread may hold up all others, in seconds. A page asks the database dozens of times, and may wait so long
@@ -78,6 +86,20 @@ async def write(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) 
 async def write_first(function: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
     """Next, whatever else is in line: people look at text as it comes."""
     return await _run(first_writer(), partial(_one_at_a_time, partial(function, *args, **kwargs)))
+
+
+async def patiently(store: Callable[[], Awaitable[R]], what: str) -> R:
+    """`store` is one transaction, which does nothing where it was done already although its connection broke."""
+    until, wait = time.monotonic() + PATIENCE, FIRST_WAIT
+    while True:
+        try:
+            return await store()
+        except (OperationalError, InterfaceError):
+            if time.monotonic() + wait > until:
+                raise
+            log.warning("%s could not be stored yet.", what, exc_info=True)
+        await asyncio.sleep(wait)
+        wait = min(2 * wait, LONGEST_WAIT)
 
 
 _next, _writing = Lock(), Lock()

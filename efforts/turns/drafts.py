@@ -12,6 +12,7 @@ import secrets
 from abc import ABC, abstractmethod
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial, reduce
 from itertools import groupby
@@ -19,7 +20,7 @@ from operator import or_
 from typing import Any, ClassVar, Generic, TypeVar
 
 from django.contrib.auth.models import User
-from django.db import transaction
+from django.db import InterfaceError, OperationalError, transaction
 from django.db.models import Exists, F, Model, QuerySet, Window
 from django.db.models.functions import RowNumber
 from django.utils import timezone
@@ -28,7 +29,7 @@ from efforts.domain.effort.shares import Waiting, next_to_run
 from efforts.log.concerned import concern
 from efforts.models import Branch, Session
 from efforts.models.prepared import prepared
-from efforts.models.threads import read, write
+from efforts.models.threads import patiently, read, write
 from efforts.standins.compacting import DraftWork, Summary
 from efforts.standins.logs import SourceLog
 from efforts.turns.recording import lease_end
@@ -326,7 +327,8 @@ def release_all(jobs: Collection[Job]) -> None:
 async def draft_and_settle(job: Job) -> None:
     work = await read(job.line.read_work, job)
     if work is not None:
-        await write(settle, job, work, await work.draft(partial(tell, job)))
+        made = await work.draft(partial(tell, job))
+        await patiently(partial(write, settle, job, work, made), "A summary")
 
 
 def settle(job: Job, work: DraftWork, made: Summary) -> None:
@@ -348,4 +350,6 @@ def mark_as_new(job: Job) -> None:
 
 
 async def tell(job: Job, step: str) -> None:
-    await write(job.line.progress, job, step)
+    # Who waits sees less of it; what was paid for is not lost.
+    with suppress(OperationalError, InterfaceError):
+        await write(job.line.progress, job, step)

@@ -12,7 +12,7 @@ from functools import partial
 from typing import Any, Protocol, TypeVar
 from uuid import UUID
 
-from django.db import DatabaseError, InterfaceError, OperationalError
+from django.db import DatabaseError
 from django.db.models import Max
 
 from efforts.actions.files.sending import filled
@@ -33,7 +33,7 @@ from efforts.log.events import DELTA, THINKING
 from efforts.memory import traces
 from efforts.memory.traces import Quoted
 from efforts.models import ContextPlan, Run
-from efforts.models.threads import read, write
+from efforts.models.threads import patiently, read, write
 from efforts.retrieval.index import read_ahead
 from efforts.retrieval.recall import Recollection
 from efforts.standins import coding
@@ -49,10 +49,6 @@ Lane = AbstractAsyncContextManager[Any]
 
 # Model calls in one run; the last is made without tools, so that it must answer.
 MOST_CALLS = 8
-# How long the end of a run waits for a database that is locked, full or away, and how long between two tries, in
-# seconds: what the model wrote was waited and paid for.
-PATIENCE = 60.0
-FIRST_WAIT, LONGEST_WAIT = 0.1, 2.0
 
 
 class Stopped(Exception):
@@ -266,19 +262,13 @@ async def finish(lane: Lane, lease: Lease, ending: Ending) -> None:
 async def store_end(lane: Lane, lease: Lease, store: Callable[[], object]) -> None:
     """`store` is one transaction that ends the run. One that was done although its connection broke is not done twice:
     the run is no longer this runner's then."""
-    until, wait = time.monotonic() + PATIENCE, FIRST_WAIT
-    while True:
-        try:
-            # Not while it waits for another try: others may store theirs.
-            async with lane:
-                await write(store)
-            return
-        except (OperationalError, InterfaceError):
-            if time.monotonic() + wait > until:
-                raise
-            log.warning("The end of run %s could not be stored yet.", lease.run_id, exc_info=True)
-        await asyncio.sleep(wait)
-        wait = min(2 * wait, LONGEST_WAIT)
+
+    async def once() -> None:
+        # Not while it waits for another try: others may store theirs.
+        async with lane:
+            await write(store)
+
+    await patiently(once, f"The end of run {lease.run_id}")
 
 
 async def call_until_answered(control: RunControl, deltas: DeltaSink, means: RunMeans) -> None:

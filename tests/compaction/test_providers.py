@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.db import transaction
+from django.db import OperationalError, transaction
 from hypothesis import HealthCheck, Phase, given
 from hypothesis import settings as limits
 from hypothesis import strategies as st
@@ -15,14 +16,17 @@ from hypothesis import strategies as st
 from compaction.domain.lifecycle import Ended
 from compaction.domain.limits import THINKING
 from compaction.drafting import storing
-from compaction.models import Artifact, Check, Exam, ModelRequest, Planted
+from compaction.drafting.scopes import MadeSummary
+from compaction.models import Artifact, Check, DraftRun, Exam, ModelRequest, Planted, Reserved
 from efforts.domain.effort.states import SummaryState
 from efforts.models import Endpoint
+from efforts.turns import drafts
 from efforts.turns.recording import count
+from efforts.turns.summaries import SUMMARIES, Summaries
 from tests.fakes.provider import CUT, INVALID_JSON, NO_FINISH, Answer, Ending, NoAnswer, Reply, Status
 from tests.fakes.summariser import step_of
 
-from .review import document_of, examined
+from .review import document_of, examined, run
 from .worth import ORDER, Bench
 
 Request = dict[str, Any]
@@ -147,6 +151,59 @@ def test_a_reply_beyond_its_limit_counts_as_what_it_is_and_over_the_cap_its_gate
     assert state.draft == "Gate E: Its compaction used 41,000 tokens of at most 40,000."
     assert (bench.run().tokens, len(requests(bench, "draft"))) == (41_000, 1)
     assert_nothing_is_lost(bench)
+
+
+# A database that does not answer
+
+
+def as_runner(bench: Bench) -> None:
+    (job,) = drafts.claim_from([SUMMARIES], "here:1:a", 4)
+    run(drafts.Drafts([SUMMARIES], "here:1:a", asyncio.Event()).work(job))
+
+
+def test_a_draft_that_cannot_be_stored_at_once_is_kept_and_stored_then(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    keep, faults = MadeSummary.keep, [OperationalError("database is locked"), OperationalError("no connection")]
+
+    def locked(made: MadeSummary) -> None:
+        keep(made)
+        if faults:
+            raise faults.pop()
+
+    monkeypatch.setattr(MadeSummary, "keep", locked)
+    bench.conclude_later()
+    as_runner(bench)
+    assert (bench.state().summary, bench.steps().count("draft"), faults) == (SummaryState.STANDS, 1, [])
+    assert (DraftRun.objects.filter(drafter="model").count(), Reserved.objects.count()) == (1, 0)
+    assert_nothing_is_lost(bench)
+
+
+def test_a_draft_whose_steps_could_not_be_told_stands_all_the_same(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def locked(*_: Any) -> None:
+        raise OperationalError("database is locked")
+
+    monkeypatch.setattr(Summaries, "tell_step", locked)
+    bench.conclude_later()
+    as_runner(bench)
+    assert bench.state().summary == SummaryState.STANDS
+
+
+def test_what_was_stored_though_its_connection_broke_counts_once(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    settle, faults = drafts.settle, [OperationalError("the server closed the connection")]
+
+    def broken(*given: Any) -> None:
+        settle(*given)
+        if faults:
+            raise faults.pop()
+
+    monkeypatch.setattr(drafts, "settle", broken)
+    bench.conclude_later()
+    as_runner(bench)
+    assert (bench.state().summary, faults) == (SummaryState.STANDS, [])
+    assert DraftRun.objects.filter(drafter="model").count() == 1
 
 
 # Forms and counts
