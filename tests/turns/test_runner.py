@@ -26,6 +26,7 @@ from efforts.turns.runner import DeltaWriter, Runner
 from tests.fakes.provider import FakeProvider
 from tests.fakes.provider import Reply as Said
 from tests.turns.conftest import Stage
+from tests.waiting import wait_until_somebody_waits
 
 on_postgres = pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite has one writer at a time.")
 
@@ -273,15 +274,6 @@ def test_the_text_of_all_others_does_not_wait_for_a_conversation_that_is_being_w
     write()
     assert written == [[]]
     assert committed() == "heldfreefreefree"
-
-
-def wait_until_somebody_waits() -> None:
-    with connection.cursor() as cursor:
-        for _ in range(100_000):
-            cursor.execute("SELECT count(*) FROM pg_locks WHERE NOT granted")
-            if cursor.fetchone() != (0,):
-                return
-    raise AssertionError("Nobody waits.")
 
 
 async def test_a_worker_that_is_asked_to_end_stores_all_however_long_it_takes(monkeypatch: pytest.MonkeyPatch) -> None:

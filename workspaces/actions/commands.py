@@ -102,8 +102,9 @@ def allow_command(command: CommandRun, *, actor: User) -> CommandRun:
 
 def begin(command: CommandRun, actor: User) -> CommandRun:
     folder = root_of(command.workspace)
-    # Locked, so that two who press at once do not both start one.
-    Workspace.objects.select_for_update().get(pk=command.workspace_id)
+    # Locked, so that two who press at once do not both start one. no_key: a conversation that is locked may propose one
+    # meanwhile.
+    Workspace.objects.select_for_update(no_key=True).get(pk=command.workspace_id)
     for one in CommandRun.objects.filter(state=CommandState.RUNNING):
         settle_lost(one)
     others = CommandRun.objects.filter(state=CommandState.RUNNING)
@@ -133,6 +134,8 @@ def decline_command(command: CommandRun, *, actor: User) -> CommandRun:
 @transaction.atomic
 def stop_command(command: CommandRun, *, actor: User) -> None:
     """Its end follows, as soon as whoever runs it has seen this. Raises `Refused` where it does not run."""
+    # The conversation first, as where it ends.
+    events.lock([command.session_id])
     mine = CommandRun.objects.filter(pk=command.pk, state=CommandState.RUNNING)
     if settle_lost(command) or not mine.update(cancel_requested_at=timezone.now()):
         raise Refused("not_running", NOT_RUNNING)
