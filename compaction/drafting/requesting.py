@@ -153,6 +153,9 @@ def shown(claim: Claim) -> str:
 THOUGHT = re.compile(r"\A\s*<think>.*?(?:</think>|\Z)", re.DOTALL)
 REFUSED = "refused"
 LATE, FAULT, CUT = "timeout", "fault", "length"
+# Faults of a model that has not begun to work on what it was sent.
+UNANSWERED = ("unreachable", "unauthorised", "rate_limited", "server_error", "refused")
+FREE = Usage(input=0, cache_read=0, cache_creation=0, output=0, source="counted")
 TOO_LATE = "It did not answer within {seconds:g} seconds."
 
 # Addresses and models that have refused a request for its form, while this process lives.
@@ -198,7 +201,7 @@ async def ask_once(request: Request, choice: ModelChoice, *, structured: bool) -
     body = request.body(model=choice.model, reply_limit=choice.reply_limit, structured=structured)
     started = time.monotonic()
     text, thought, finished = "", "", None
-    stop_reason, error = "", ""
+    stop_reason, error, answered = "", "", True
     try:
         async with asyncio.timeout(choice.draft_seconds), aclosing(connect_chat(choice).stream(body)) as parts:  # type: ignore[type-var]
             async for part in parts:
@@ -213,10 +216,11 @@ async def ask_once(request: Request, choice: ModelChoice, *, structured: bool) -
         stop_reason, error = LATE, TOO_LATE.format(seconds=choice.draft_seconds)
     except ModelError as fault:
         stop_reason, error = REFUSED if fault.code == "refused" else FAULT, fault.text
+        answered = fault.code not in UNANSWERED
     return Answer(
         text=THOUGHT.sub("", storable(text)).strip(),
         stop_reason=stop_reason,
-        usage=usage_of(request, thought + text, finished.usage if finished else None),
+        usage=usage_of(request, thought + text, finished.usage if finished else None) if answered else FREE,
         elapsed_ms=int((time.monotonic() - started) * 1000),
         error=error,
         structured=structured,

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from compaction.domain.lifecycle import Ended
 from compaction.domain.limits import THINKING
-from compaction.drafting import storing
+from compaction.drafting import costs, storing
 from compaction.drafting.scopes import MadeSummary
 from compaction.models import Artifact, Check, DraftRun, Exam, ModelRequest, Planted, Reserved
 from efforts.domain.effort.states import SummaryState
@@ -244,6 +244,24 @@ def test_usage_that_is_not_reported_is_counted_here_and_marked(bench: Bench) -> 
     assert bench.run().tokens == draft.tokens
     (check,) = bench.checks()
     assert check.tokens == sum(one.tokens or 0 for one in check.requests.all()) > 4 * 900
+
+
+@pytest.mark.parametrize("down", [Status(503, "overloaded"), Status(401, "no such key"), None])
+def test_what_is_not_answered_at_all_is_not_charged(bench: Bench, down: Answer | None) -> None:
+    if down is None:
+        Endpoint.objects.filter(owner=bench.session.owner).update(base_url="http://127.0.0.1:9/v1")
+    to(bench, lambda request, reply: down or reply)
+    assert bench.conclude().draft.startswith("The draft failed. ")
+    (draft,) = requests(bench, "draft")
+    assert (draft.tokens, bench.run().tokens, bench.run().ended) == (0, 0, Ended.FAULT)
+    assert costs.used_today(bench.session.owner) == 0
+
+
+@pytest.mark.parametrize("ending", [CUT, NO_FINISH])
+def test_what_breaks_off_is_charged_as_far_as_it_came(bench: Bench, ending: Ending) -> None:
+    to(bench, lambda request, reply: Reply(reply.text[:200], ending=ending), "draft")
+    bench.conclude()
+    assert costs.used_today(bench.session.owner) > 1_000
 
 
 # Cut anywhere
