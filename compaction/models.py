@@ -443,6 +443,9 @@ class Reserved(models.Model):
     user = models.ForeignKey(settings.AUTH_USER_MODEL, models.CASCADE, related_name="+")
     tokens = models.PositiveIntegerField()
     until = models.DateTimeField()
+    exam = models.CharField(
+        max_length=501, blank=True, db_default="", help_text="The checker that takes its exam with it."
+    )
 
     class Meta:
         ordering = ["id"]

@@ -49,6 +49,7 @@ FAILED = (
     "{true} true ones."
 )
 UNREAD = "{model} may not check summaries: its exam could not be read. {why}"
+BEING_EXAMINED = "{model} is taking its exam already. Load the page again in a moment."
 USED_UP = "Your cap of {cap:,} tokens a day is used up: {used:,} are used today{others}, and this may need {needed:,}."
 OTHERS = ", what is being drafted may need {reserved:,}"
 

@@ -110,7 +110,7 @@ async def examined_and_kept(owner: User, choice: ModelChoice) -> Exam:
     if taken := await read(exam_of, owner, choice):
         return taken
     result = await examine(choice)
-    return await patiently(partial(write, keep_exam, owner, choice, result), "An exam")
+    return await patiently(partial(write, keep_exam, owner, choice, result))
 
 
 async def examine(choice: ModelChoice) -> Result:

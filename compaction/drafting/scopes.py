@@ -13,7 +13,7 @@ from compaction.domain.limits import Purpose, overtaken_price
 from compaction.drafting.costs import cap_of, examined, means_of, price_of
 from compaction.drafting.examining import take_exam
 from compaction.drafting.reading import read_ledger
-from compaction.drafting.storing import keep, keep_cost, release, reserve
+from compaction.drafting.storing import SLACK, keep, keep_cost, release, reserve
 from compaction.drafting.summaries import Drafted, Examined, Task, draft, draft_now, earned_back, not_worth, windows_of
 from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import ScopeKind
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from efforts.standins.logs import SourceLog
 
 BUILTIN = "builtin"
-# Seconds beyond the timeouts of all requests for what is done around them.
-SLACK = 60
 # Draft, longer draft, repair, and the steps of two checks each twice.
 MOST_REQUESTS = 8
 KINDS = {ScopeKind.INTENTIONAL: Kind.RANGE, ScopeKind.ROLLING: Kind.ROLLING, ScopeKind.STAGE: Kind.STAGE}

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
+from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
@@ -20,8 +21,8 @@ from compaction.domain.ledger import Entry
 from compaction.domain.lifecycle import Ended, state_of
 from compaction.domain.verdicts import GateVerdict
 from compaction.drafting.checking import CheckExchange, CheckMade
-from compaction.drafting.costs import why_not
-from compaction.drafting.examining import kept
+from compaction.drafting.costs import BEING_EXAMINED, why_not
+from compaction.drafting.examining import kept, price
 from compaction.drafting.prompts import draft_version
 from compaction.drafting.reading import NOTES, QUESTION
 from compaction.drafting.summaries import Drafted, Tried, spent_on
@@ -47,7 +48,12 @@ from efforts.turns.summaries import SUMMARIES
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
+    from efforts.context.connections import ModelChoice
     from efforts.models import Endpoint, Session
+
+
+# Seconds beyond the timeouts of all requests for what is done around them.
+SLACK = 60
 
 
 def keep(drafted: Drafted) -> None:
@@ -245,12 +251,27 @@ def inputs_of(source: Source, entries: Sequence[Entry]) -> dict[str, str]:
 def reserve(session: Session, tokens: int, seconds: float) -> tuple[int | None, str]:
     """Keep so much of the day free for a draft, else say why not: of several at once each sees what the others may use
     up. The id is for `release`."""
-    # One at a time for each person.
-    owner = type(session.owner).objects.select_for_update(no_key=True).get(pk=session.owner_id)
-    if why := why_not(owner, tokens):
+    return reserve_for(one_at_a_time(session.owner_id), tokens, seconds)
+
+
+@transaction.atomic
+def reserve_exam(user: User, choice: ModelChoice) -> tuple[int | None, str]:
+    """The same for an exam that a person asks for: of one model one at a time."""
+    user, exam = one_at_a_time(user.pk), f"{choice.model} {choice.base_url}"
+    if Reserved.objects.filter(user=user, exam=exam, until__gt=timezone.now()).exists():
+        return None, BEING_EXAMINED.format(model=choice.model)
+    return reserve_for(user, price(), choice.draft_seconds + SLACK, exam)
+
+
+def one_at_a_time(user: int) -> User:
+    return get_user_model().objects.select_for_update(no_key=True).get(pk=user)
+
+
+def reserve_for(user: User, tokens: int, seconds: float, exam: str = "") -> tuple[int | None, str]:
+    if why := why_not(user, tokens):
         return None, why
     until = timezone.now() + timedelta(seconds=seconds)
-    return Reserved.objects.create(user=owner, tokens=tokens, until=until).pk, ""
+    return Reserved.objects.create(user=user, tokens=tokens, until=until, exam=exam).pk, ""
 
 
 def release(reserved: int | None) -> bool:

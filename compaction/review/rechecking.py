@@ -14,8 +14,8 @@ from compaction.domain.check.result import Checked, together
 from compaction.drafting import checking
 from compaction.drafting.checking import CheckMade, CheckWork
 from compaction.drafting.reading import Window, checks_over, log_for, windows_over
-from compaction.drafting.scopes import MOST_REQUESTS, SLACK, ScopeWork, task_of
-from compaction.drafting.storing import keep_check, release, reserve
+from compaction.drafting.scopes import MOST_REQUESTS, ScopeWork, task_of
+from compaction.drafting.storing import SLACK, keep_check, release, reserve
 from compaction.drafting.summaries import Task, retained, why_not
 from compaction.models import Artifact, Recheck
 from compaction.review.desk import follow, newest_of, tell

@@ -88,7 +88,7 @@ async def write_first(function: Callable[P, R], /, *args: P.args, **kwargs: P.kw
     return await _run(first_writer(), partial(_one_at_a_time, partial(function, *args, **kwargs)))
 
 
-async def patiently(store: Callable[[], Awaitable[R]], what: str) -> R:
+async def patiently(store: Callable[[], Awaitable[R]]) -> R:
     """`store` is one transaction, which does nothing where it was done already although its connection broke."""
     until, wait = time.monotonic() + PATIENCE, FIRST_WAIT
     while True:
@@ -97,7 +97,7 @@ async def patiently(store: Callable[[], Awaitable[R]], what: str) -> R:
         except (OperationalError, InterfaceError):
             if time.monotonic() + wait > until:
                 raise
-            log.warning("%s could not be stored yet.", what, exc_info=True)
+            log.warning("What a model wrote could not be stored yet.", exc_info=True)
         await asyncio.sleep(wait)
         wait = min(2 * wait, LONGEST_WAIT)
 

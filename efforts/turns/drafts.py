@@ -328,7 +328,7 @@ async def draft_and_settle(job: Job) -> None:
     work = await read(job.line.read_work, job)
     if work is not None:
         made = await work.draft(partial(tell, job))
-        await patiently(partial(write, settle, job, work, made), "A summary")
+        await patiently(partial(write, settle, job, work, made))
 
 
 def settle(job: Job, work: DraftWork, made: Summary) -> None:

@@ -268,7 +268,7 @@ async def store_end(lane: Lane, lease: Lease, store: Callable[[], object]) -> No
         async with lane:
             await write(store)
 
-    await patiently(once, f"The end of run {lease.run_id}")
+    await patiently(once)
 
 
 async def call_until_answered(control: RunControl, deltas: DeltaSink, means: RunMeans) -> None:

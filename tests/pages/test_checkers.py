@@ -5,14 +5,17 @@ from __future__ import annotations
 import re
 from datetime import timedelta
 
+import pytest
+from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
 from django.test import Client
 from django.utils import timezone
 
 from compaction.drafting import examining
 from compaction.drafting import storing as settings_of
-from compaction.models import Check, DraftRun, Exam, Planted
+from compaction.models import Check, DraftRun, Exam, Planted, Reserved
 from compaction.pages.presenters.checkers import checkers_of
+from efforts.context.connections import ModelChoice
 from efforts.models import Endpoint
 from tests.compaction.review import MODEL, STATES, Room
 
@@ -93,6 +96,29 @@ def test_the_exam_is_taken_again_and_both_are_kept(room: Room, as_alice: Client,
     before, after = Exam.objects.order_by("pk")
     assert (before.passed, after.passed, after.score) == (False, True, 40)
     assert after.requests.count() == 3
+
+
+def test_an_exam_that_is_asked_for_twice_at_once_is_taken_and_paid_once(
+    room: Room, as_alice: Client, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    endpoint, examine, second = Endpoint.objects.get(owner=alice), examining.examine, list[tuple[int, str]]()
+
+    def click() -> tuple[int, str]:
+        answer = as_alice.post(f"{PAGE}{endpoint.pk}/exam/", {"model": MODEL}, headers=HTMX)
+        return answer.status_code, answer.content.decode()
+
+    async def meanwhile(choice: ModelChoice) -> examining.Result:
+        if not second:
+            second.append((0, ""))
+            second[0] = await sync_to_async(click)()
+        return await examine(choice)
+
+    monkeypatch.setattr(examining, "examine", meanwhile)
+    assert click()[0] == 200
+    assert (second[0][0], Exam.objects.count()) == (422, 2)
+    assert f"{MODEL} is taking its exam already." in second[0][1]
+    assert click()[0] == 200
+    assert (Exam.objects.count(), Reserved.objects.count()) == (3, 0)
 
 
 def test_metrics_warn_of_a_model_whose_drafts_take_longer_than_a_request_may(room: Room, as_alice: Client) -> None:

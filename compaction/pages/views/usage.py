@@ -163,13 +163,17 @@ def exam(request: OwnRequest, pk: int) -> HttpResponse:
     model = request.POST.get("model", "")
     if not model or model not in (endpoint.model, endpoint.draft_model):
         return shown(request, error=NO_MODEL, status=422)
-    if why := costs.why_not(request.user, examining.price()):
-        return shown(request, error=why, status=422)
     try:
         choice = of_endpoint(endpoint, model)
     except KeyUnreadable as error:
         return shown(request, error=str(error), status=422)
-    examining.keep_exam(request.user, choice, async_to_sync(examining.examine)(choice))
+    reserved, why = storing.reserve_exam(request.user, choice)
+    if why:
+        return shown(request, error=why, status=422)
+    try:
+        examining.keep_exam(request.user, choice, async_to_sync(examining.examine)(choice))
+    finally:
+        storing.release(reserved)
     return shown(request) if request.htmx else redirect("checkers")
 
 
