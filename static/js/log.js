@@ -73,8 +73,8 @@ export class Log {
     const reading = away ? this.#inSight() : null;
     const top = reading?.getBoundingClientRect().top;
     const fresh = parse(answer.data).querySelector("#log");
-    for (const article of fresh.querySelectorAll(".turn")) this.#settleIn(this.turn(article.dataset.turn), article);
     this.#remember(fresh);
+    for (const article of fresh.querySelectorAll(".turn")) this.#settleIn(this.turn(article.dataset.turn), article);
     if (!detached || !newest) this.#keepEarlier(fresh);
     replace(this.node, fresh);
     this.#arrived(fresh);
@@ -240,6 +240,7 @@ export class Log {
       fresh.dataset.phase = old.dataset.phase;
     }
     keepEditor(old, fresh);
+    keepTicks(old, fresh);
     for (const open of old.querySelectorAll("details[open][id]")) {
       const twin = fresh.querySelector(`#${CSS.escape(open.id)}`);
       if (twin) twin.open = true;
@@ -295,10 +296,23 @@ async function editorCame(node) {
 function keepEditor(old, fresh) {
   const editor = old.querySelector(".edit");
   const said = fresh.querySelector(".said");
-  if (!editor || !said) return;
-  const writing = editor.contains(document.activeElement) && document.activeElement;
-  said.after(editor);
-  if (writing) queueMicrotask(() => writing.focus({ preventScroll: true }));
+  if (editor && said) moved(editor, () => said.after(editor));
+}
+
+// What somebody has unticked of a proposed edit would be written if it came ticked again.
+function keepTicks(old, fresh) {
+  for (const proposal of old.querySelectorAll(".proposal:has([name=hunk]:not(:checked))")) {
+    const form = proposal.querySelector("form");
+    const asked = fresh.querySelector(`[hx-get="${form.getAttribute("action")}"]`);
+    if (asked) moved(proposal, () => asked.replaceWith(proposal));
+  }
+}
+
+// To where it goes on, with the focus that it has.
+function moved(node, move) {
+  const focused = node.contains(document.activeElement) && document.activeElement;
+  move();
+  if (focused) queueMicrotask(() => focused.focus({ preventScroll: true }));
 }
 
 // What has the focus keeps it, in one turn that is read again as in the whole log.

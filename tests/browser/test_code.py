@@ -195,6 +195,30 @@ def test_from_a_question_about_code_to_what_came_of_it(
     album.take(page, "commands")
 
 
+def test_a_part_that_is_unticked_stays_so_when_its_turn_is_drawn_anew(
+    coder: Visitor, provider: FakeProvider, shop: Path
+) -> None:
+    page = coder.page()
+    address = attach(page, shop)
+    sha256 = hashlib.sha256(TAX.encode()).hexdigest()
+    edit = Call.of("propose_edit", id="call_2", path="shop/tax.py", sha256=sha256, diff=DIFF)
+    provider.script = [Reply(calls=(edit,)), Reply("Yours to decide.")]
+    page.goto(address)
+    is_live(page)
+    say(page, "Make add_tax add the tax.")
+    is_in_state(page, 2, "completed")
+    first = turn(page, 2).get_by_role("checkbox", name="Part 1")
+    first.press("Space")
+    turn(page, 2).locator(".reply .tools summary").press("Enter")
+    turn(page, 2).get_by_role("button", name="A bad answer").press("Enter")
+    expect(turn(page, 2).locator(".verdict")).to_be_visible()
+    expect(turn(page, 2).locator(".proposal")).to_be_visible()
+    expect(first).not_to_be_checked()
+    turn(page, 2).get_by_role("button", name="Write the ticked parts").click()
+    expect(turn(page, 2).locator(".proposal")).to_contain_text("Written")
+    assert (shop / "shop" / "tax.py").read_text() == TAX.replace("return net\n", "return net * (100 + RATE) // 100\n")
+
+
 def test_without_a_model_the_lines_are_quoted_and_a_person_runs_the_tests(unaided: Visitor, shop: Path) -> None:
     page = unaided.page()
     address = attach(page, shop)
