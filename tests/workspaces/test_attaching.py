@@ -35,6 +35,16 @@ def test_a_folder_below_an_allowed_one_is_attached(session: Session, root: Path,
     assert Event.objects.filter(session=session, kind="workspace.attached", actor=alice).count() == 1
 
 
+def test_a_path_without_a_slash_is_looked_for_below_each_allowed_folder(
+    session: Session, root: Path, alice: User, settings: Any, tmp_path: Path
+) -> None:
+    (tmp_path / "second" / "blog").mkdir(parents=True)
+    (tmp_path / "second" / "shop").mkdir()
+    settings.CCM_WORKSPACE_ROOTS = [root.parent, tmp_path / "second"]
+    assert attach_folder(session, "blog", actor=alice).root == os.path.realpath(tmp_path / "second" / "blog")
+    assert attach_folder(session, "shop", actor=alice).root == os.path.realpath(root)
+
+
 @pytest.mark.django_db(transaction=True)
 def test_of_two_tabs_that_attach_at_once_one_comes_after_the_other(
     session: Session, root: Path, alice: User, monkeypatch: pytest.MonkeyPatch

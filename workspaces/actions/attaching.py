@@ -33,7 +33,7 @@ NOTHING = "This conversation has no code attached."
 
 
 def attach_folder(session: Session, path: str, *, actor: User) -> Workspace:
-    """The folder at `path`, an absolute one, or one below the first allowed root. Indexing begins by itself."""
+    """The folder at `path`, an absolute one, or one below an allowed root. Indexing begins by itself."""
     root = allowed_folder(path)
     with transaction.atomic():
         workspace, _ = Workspace.objects.get_or_create(
@@ -122,14 +122,17 @@ def allowed_folder(path: str) -> Path:
     if not roots:
         raise Refused("path", NO_ROOTS)
     shown = ", ".join(map(str, roots))
-    if "\x00" in path or not path.strip() or len(path) > 4_096:
+    path = path.strip()
+    if "\x00" in path or not path or len(path) > 4_096:
         raise Refused("path", OUTSIDE.format(roots=shown))
-    # Joined to an absolute path the root has no say; whether the result is allowed is asked below, of both alike.
-    found = Path(os.path.realpath(os.path.join(roots[0], path.strip())))
+    # Joined to an absolute path a root has no say; whether the result is allowed is asked of both alike.
+    named = [Path(os.path.realpath(os.path.join(root, path))) for root in roots]
     # Before anything is said of the folder: what lies elsewhere is nobody's business.
-    if not worker.is_below_a_root(found):
+    allowed = [one for one in named if worker.is_below_a_root(one)]
+    if not allowed:
         raise Refused("path", OUTSIDE.format(roots=shown))
-    # Not by Path, which raises where a folder above may not be looked into, or the name is too long.
-    if not os.path.isdir(found) or not os.access(found, os.R_OK | os.X_OK):
-        raise Refused("path", NO_FOLDER.format(path=path.strip()[:200]))
-    return found
+    for found in allowed:
+        # Not by Path, which raises where a folder above may not be looked into, or the name is too long.
+        if os.path.isdir(found) and os.access(found, os.R_OK | os.X_OK):
+            return found
+    raise Refused("path", NO_FOLDER.format(path=path[:200]))
