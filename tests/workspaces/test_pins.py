@@ -21,7 +21,7 @@ from efforts.domain.prompt.planner import plan
 from efforts.models import Event, Run, Session
 from efforts.tools import ToolContext, run_tool
 from tests.workspaces.conftest import indexed, write
-from workspaces.actions import let_go, pin_code, unpin_code
+from workspaces.actions import let_go, pin_code, suggest_code_pin, unpin_code
 from workspaces.domain.activation import Kept, Signals, kept, step
 from workspaces.domain.following import follow
 from workspaces.indexing import worker
@@ -185,6 +185,27 @@ def test_a_model_suggests_a_person_pins_and_unpins_on_the_page(
     assert as_alice.post(page, {"ref": "nowhere"}).status_code == 422
     kinds = Event.objects.filter(kind__startswith="workspace.pin_").order_by("seq").values_list("kind", flat=True)
     assert list(kinds) == ["workspace.pin_suggested", "workspace.pin_set", "workspace.pin_ended"]
+
+
+def test_a_suggestion_that_a_person_pins_by_its_name_was_not_turned_down(
+    run: Run, session: Session, shop: Workspace, alice: User
+) -> None:
+    suggested = suggest_code_pin(run, "add_tax", "Central.")
+    pin = pin_code(session, "shop.tax.add_tax", actor=alice)
+    assert (pin, pin.state, pin.why) == (suggested, "standing", "Central.")
+    unpin_code(pin, actor=alice)
+    assert not CodePin.objects.filter(state="dismissed").exists()
+    assert suggest_code_pin(run, "add_tax", "Still central.").state == "suggested"
+
+
+def test_lines_that_were_suggested_before_the_file_changed_are_pinned_as_they_are_now(
+    run: Run, session: Session, shop: Workspace, root: Path, alice: User
+) -> None:
+    suggest_code_pin(run, "shop/tax.py:1-1", "The rate.")
+    write(root, shop__tax_py=f"# Taxes\n{TAX}")
+    worker.index(shop)
+    pin_code(session, "shop/tax.py:1-1", actor=alice)
+    assert list(cards(session)) == ["shop/tax.py:1"]
 
 
 # Activation

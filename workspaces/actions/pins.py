@@ -45,7 +45,9 @@ def pin_code(session: Session, ref: str, *, actor: User, path: str = "") -> Code
         return standing
     if session.code_pins.filter(state=HoldState.STANDING).count() >= MOST_PINS:
         raise Refused("too_many", TOO_MANY)
-    same(pin).filter(state=HoldState.SUGGESTED).update(state=HoldState.DISMISSED, ended_at=timezone.now())
+    if waiting := same(pin).filter(state=HoldState.SUGGESTED).first():
+        # Its row goes on, with the lines as they are now.
+        pin.pk, pin.run, pin.why, pin.created_at = waiting.pk, waiting.run, waiting.why, waiting.created_at
     pin.state = HoldState.STANDING
     pin.save()
     tell(pin, "workspace.pin_set", actor)
