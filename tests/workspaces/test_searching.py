@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
 from typing import Any
@@ -387,6 +388,18 @@ def test_a_model_reads_lines(run: Run) -> None:
 )
 def test_paths_that_lead_elsewhere_name_no_file(run: Run, path: str) -> None:
     assert "no file" in tool(run, "read_span", path=path)["error"]
+
+
+def test_a_path_may_begin_with_the_name_of_the_folder_itself(run: Run, shop: Workspace, root: Path) -> None:
+    """As citations may."""
+    write(root, lib__a_py="x = 1\n")
+    indexed(shop)
+    assert shop.name == "shop"
+    assert tool(run, "read_span", path="shop/lib/a.py")["path"] == "lib/a.py"
+    assert tool(run, "read_span", path="shop/money.py")["path"] == "shop/money.py"
+    assert tool(run, "list_folder", path="shop/lib") == {"path": "lib", "entries": ["a.py"], "of": 1}
+    arguments = {"sha256": hashlib.sha256(b"x = 1\n").hexdigest(), "diff": "@@ -1,1 +1,1 @@\n-x = 1\n+x = 2\n"}
+    assert tool(run, "propose_edit", path="./shop/lib/a.py", **arguments)["path"] == "lib/a.py"
 
 
 def test_a_model_lists_folders(run: Run) -> None:

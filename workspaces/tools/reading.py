@@ -11,6 +11,7 @@ from efforts.domain.text.redaction import redact
 from efforts.llm.tokens import get_counter
 from efforts.tools.base import ToolContext, ToolError
 from workspaces.models import File, Snapshot
+from workspaces.retrieval.uses import files_there
 from workspaces.tools.attached import snapshot_of
 
 ENTRIES = 120
@@ -19,7 +20,7 @@ NO_FILE = "There is no file {path} in the attached folder. list_folder and searc
 
 def read_span(context: ToolContext, *, path: str, from_line: int, to_line: int) -> dict[str, Any]:
     snapshot = snapshot_of(context)
-    file = File.objects.filter(snapshot.standing, path=plain(path)).first()
+    file = File.objects.filter(snapshot.standing, path=stored(snapshot, path)).first()
     if file is None:
         raise ToolError(NO_FILE.format(path=path[:200]))
     lines = file.text.split("\n")
@@ -48,13 +49,15 @@ def read_span(context: ToolContext, *, path: str, from_line: int, to_line: int) 
 
 def list_folder(context: ToolContext, *, path: str) -> dict[str, Any]:
     snapshot = snapshot_of(context)
-    folder = plain(path)
-    prefix = f"{folder}/" if folder else ""
+    prefix = f"{plain(path)}/".lstrip("/")
     entries = entries_of(snapshot, prefix)
+    if not entries:
+        prefix = prefix.removeprefix(f"{snapshot.workspace.name}/")
+        entries = entries_of(snapshot, prefix)
     if not entries:
         raise ToolError(f"There is no folder {path[:200]} here. list_folder without a path lists the first level.")
     listed = [f"{name}: {files} files" if name.endswith("/") else name for name, files in entries[:ENTRIES]]
-    return {"path": folder, "entries": listed, "of": len(entries)}
+    return {"path": prefix.rstrip("/"), "entries": listed, "of": len(entries)}
 
 
 def entries_of(snapshot: Snapshot, prefix: str) -> list[tuple[str, int]]:
@@ -66,6 +69,12 @@ def entries_of(snapshot: Snapshot, prefix: str) -> list[tuple[str, int]]:
             name, slash, _ = path[len(prefix) :].partition("/")
             found[name + slash] += 1
     return sorted(found.items(), key=lambda entry: (not entry[0].endswith("/"), entry[0]))
+
+
+def stored(snapshot: Snapshot, path: str) -> str:
+    """Of a file also where the name of the attached folder stands before it, as citations may have it."""
+    path = plain(path)
+    return next((one.path for one in files_there(snapshot, [path]).values()), path)
 
 
 def plain(path: str) -> str:
