@@ -126,6 +126,29 @@ def test_a_file_of_thousands_of_names_is_outlined_in_time(path: str) -> None:
     assert spent(outlined, "x" * 4_000) < 8 * spent(outlined, "x" * 1_000) + SLACK
 
 
+COMMENTED = {
+    "a.py": ("x = 1\n", "# Of f.\n", "def f(): ...\n"),
+    "b.py": ("x = 1\n", "\n    # Of f.\n", "def f(): ...\n"),
+    "c.py": ("x = 1\n", "\\\n", "def f(): ...\n"),
+    "a.js": ("", "// Of f.\n", "function f() {}\n"),
+    "a.go": ("package a\n", "// Of f.\n", "func f() {}\n"),
+    "a.rs": ("", "/// Of f.\n", "fn f() {}\n"),
+    "b.rs": ("", "#[of_f]\n", "fn f() {}\n"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", COMMENTED)
+def test_thousands_of_lines_above_a_definition_are_read_in_time(path: str) -> None:
+    first, line, last = COMMENTED[path]
+
+    def outlined(text: str) -> None:
+        definitions = outline_of(path, language_of(path), first + line * len(text) + last).definitions
+        assert definitions[-1].name == "f"
+
+    assert spent(outlined, "x" * 8_000) < 8 * spent(outlined, "x" * 2_000) + SLACK
+
+
 @pytest.mark.slow
 def test_what_has_changed_in_a_long_file_is_told_in_time() -> None:
     """Its lines are numbers that come again and again, and stand in another order now."""

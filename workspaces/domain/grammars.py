@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from inspect import cleandoc
-from itertools import islice
+from itertools import islice, takewhile
+from operator import attrgetter
 
 import tree_sitter_go
 import tree_sitter_javascript
@@ -88,14 +90,14 @@ class Grammar:
         head = data[: body.start_byte - node.start_byte] if body else data
         return SPACE.sub(" ", head.decode(errors="replace")).strip().rstrip("{:= ")
 
-    def doc(self, node: Node, outer: Node) -> str:
-        return comments_before(outer)
+    def doc(self, node: Node, outer: Node, siblings: Siblings) -> str:
+        return comments_before(outer, siblings)
 
     def file_doc(self, root: Node) -> str:
         first = root.children[0] if root.children else None
         return comment_text(first) if first is not None and first.type in COMMENTS else ""
 
-    def conditions(self, node: Node, outer: Node) -> Iterator[str]:
+    def conditions(self, node: Node, outer: Node, siblings: Siblings) -> Iterator[str]:
         yield from ()
 
     def is_test(self, name: str, conditions: Sequence[str]) -> bool:
@@ -116,25 +118,47 @@ class Grammar:
         return ".".join(parts[:-1]), word[0] if word else ""
 
 
-def comments_before(node: Node) -> str:
+class Siblings:
+    """What stands before the nodes of one file. The library goes through all siblings for each that it is asked for: of
+    thousands that takes seconds."""
+
+    def __init__(self) -> None:
+        self.below = dict[int, list[Node]]()
+
+    def before(self, node: Node) -> Iterator[Node]:
+        """The nearest first."""
+        parent = node.parent
+        if parent is None:
+            return
+        if parent.id not in self.below:
+            self.below[parent.id] = parent.children
+        siblings = self.below[parent.id]
+        at = bisect_left(siblings, node.start_byte, key=attrgetter("start_byte"))
+        yield from (siblings[place] for place in range(at - 1, -1, -1))
+
+
+def comments_before(node: Node, siblings: Siblings) -> str:
     """Those that end on the line above, without a gap."""
     lines: list[str] = []
     line = node.start_point[0]
-    before = node.prev_sibling
-    while before is not None and before.type in (*COMMENTS, "attribute_item", "decorator"):
+    for before in siblings.before(node):
         row, column = before.end_point
         # A comment up to the end of its line ends on the next one for some grammars.
-        if (row if column else row - 1) < line - 1:
+        if before.type not in (*COMMENTS, "attribute_item", "decorator") or (row if column else row - 1) < line - 1:
             break
         line = before.start_point[0]
         if before.type in COMMENTS:
-            lines.insert(0, comment_text(before))
-        before = before.prev_sibling
-    return "\n".join(lines).strip()
+            lines.append(comment_text(before))
+    return "\n".join(reversed(lines)).strip()
 
 
 def comment_text(node: Node) -> str:
     return COMMENT_MARKS.sub("", text_of(node)[:LONGEST_COMMENT]).strip()
+
+
+# Of Python: for each line of comments or without code its parser reads all such lines that follow.
+WITHOUT_CODE = re.compile(rb"^(?:[ \t\f]*(?:#[^\n]*|\\?\r?)\n){200,}", re.MULTILINE)
+NOT_A_LINE_END = re.compile(rb"[^\n]")
 
 
 class Python(Grammar):
@@ -151,6 +175,10 @@ class Python(Grammar):
     """
     wrappers = ("decorated_definition",)
 
+    def parse(self, data: bytes) -> Node:
+        """Nothing of an outline depends on comments: of many in a row only the place is left."""
+        return super().parse(WITHOUT_CODE.sub(lambda lines: NOT_A_LINE_END.sub(b" ", lines[0]), data))
+
     def name(self, node: Node) -> str:
         return text_of(field(node, "name", "left"))
 
@@ -159,7 +187,7 @@ class Python(Grammar):
             return SPACE.sub(" ", text_of(node))
         return super().signature(node)
 
-    def doc(self, node: Node, outer: Node) -> str:
+    def doc(self, node: Node, outer: Node, siblings: Siblings) -> str:
         body = field(node, "body")
         if body is not None:
             return docstring(body)
@@ -169,7 +197,7 @@ class Python(Grammar):
     def file_doc(self, root: Node) -> str:
         return docstring(root)
 
-    def conditions(self, node: Node, outer: Node) -> Iterator[str]:
+    def conditions(self, node: Node, outer: Node, siblings: Siblings) -> Iterator[str]:
         if outer is not node:
             yield from (text_of(child) for child in outer.children if child.type == "decorator")
 
@@ -316,7 +344,6 @@ ITEMS = (
     *("type_item", "const_item", "static_item", "use_declaration", "macro_invocation"),
 )
 DEEPEST_MACROS = 3
-NOT_A_LINE_END = re.compile(rb"[^\n]")
 
 
 class Rust(Grammar):
@@ -366,14 +393,9 @@ class Rust(Grammar):
         kind = field(node, "type")
         return text_of(field(kind, "type", "name") or kind) if kind is not None else ""
 
-    def conditions(self, node: Node, outer: Node) -> Iterator[str]:
-        before = node.prev_sibling
-        found: list[str] = []
-        while before is not None and before.type in ("attribute_item", *COMMENTS):
-            if before.type == "attribute_item":
-                found.insert(0, text_of(before))
-            before = before.prev_sibling
-        yield from found
+    def conditions(self, node: Node, outer: Node, siblings: Siblings) -> Iterator[str]:
+        above = takewhile(lambda one: one.type in ("attribute_item", *COMMENTS), siblings.before(node))
+        yield from reversed([text_of(one) for one in above if one.type == "attribute_item"])
 
     def is_test(self, name: str, conditions: Sequence[str]) -> bool:
         return any("test" in condition for condition in conditions)
@@ -465,7 +487,7 @@ class Go(Grammar):
 
     def file_doc(self, root: Node) -> str:
         clause = next((child for child in root.children if child.type == "package_clause"), None)
-        return comments_before(clause) if clause is not None else ""
+        return comments_before(clause, Siblings()) if clause is not None else ""
 
     def imports(self, node: Node) -> Iterator[tuple[str, str, str]]:
         path = text_of(field(node, "path")).strip('"`')

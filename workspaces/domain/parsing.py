@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tree_sitter import Node, QueryCursor
 
-from workspaces.domain.grammars import CONTAINERS, Grammar, text_of
+from workspaces.domain.grammars import CONTAINERS, Grammar, Siblings, text_of
 from workspaces.domain.states import EdgeKind, SymbolKind
 
 LONGEST_SIGNATURE = 300
@@ -66,7 +66,7 @@ def read_definitions(grammar: Grammar, root: Node, file: Definition) -> tuple[li
     definitions, scopes = [file], [Scope(0, root.end_byte, 0, "", False)]
     # Of each name the first that is called so, and the first type: some files define thousands.
     places, types = {file.name: 0}, dict[str, int]()
-    open_scopes = [scopes[0]]
+    open_scopes, siblings = [scopes[0]], Siblings()
     for _, (node, kind) in sorted(captured.items()):
         outer = grammar.outer(node)
         while outer.start_byte >= open_scopes[-1].end and len(open_scopes) > 1:
@@ -79,7 +79,7 @@ def read_definitions(grammar: Grammar, root: Node, file: Definition) -> tuple[li
         elif name := grammar.name(node)[:LONGEST_NAME]:
             owner = places.get(grammar.receiver(node), around.place)
             is_test = definitions[around.place].is_test
-            made = definition(grammar, node, outer, kind, name, around, owner=owner, is_test=is_test)
+            made = definition(grammar, node, outer, kind, name, around, siblings, owner=owner, is_test=is_test)
             definitions.append(made)
             is_container = made.kind in CONTAINERS
             places.setdefault(name, len(definitions) - 1)
@@ -100,7 +100,16 @@ def impl_scope(grammar: Grammar, node: Node, types: Mapping[str, int], around: S
 
 
 def definition(
-    grammar: Grammar, node: Node, outer: Node, kind: str, name: str, around: Scope, *, owner: int, is_test: bool
+    grammar: Grammar,
+    node: Node,
+    outer: Node,
+    kind: str,
+    name: str,
+    around: Scope,
+    siblings: Siblings,
+    *,
+    owner: int,
+    is_test: bool,
 ) -> Definition:
     receiver = grammar.receiver(node)
     prefix = receiver or around.inside
@@ -108,7 +117,7 @@ def definition(
     symbol = grammar.kind(node, kind)
     if symbol == SymbolKind.FUNCTION and (around.is_container or receiver):
         symbol = SymbolKind.METHOD
-    conditions = tuple(condition[:LONGEST_CONDITION] for condition in grammar.conditions(node, outer))
+    conditions = tuple(condition[:LONGEST_CONDITION] for condition in grammar.conditions(node, outer, siblings))
     # What is implemented stands outside its type: then it is no part of its lines.
     row, column = outer.end_point
     return Definition(
@@ -118,7 +127,7 @@ def definition(
         parent=owner,
         lines=(outer.start_point[0] + 1, max(row + (column > 0), outer.start_point[0] + 1)),
         signature=grammar.signature(node)[:LONGEST_SIGNATURE],
-        doc=grammar.doc(node, outer)[:LONGEST_DOC],
+        doc=grammar.doc(node, outer, siblings)[:LONGEST_DOC],
         conditions=conditions,
         is_test=is_test or grammar.is_test(name, conditions),
     )
