@@ -47,6 +47,9 @@ class DraftRun(Row):
     branch = models.ForeignKey("efforts.Branch", models.CASCADE, related_name="+")
     effort = models.ForeignKey("efforts.Effort", models.CASCADE, null=True, blank=True, related_name="+")
     scope = models.ForeignKey("efforts.ScopeDraft", models.SET_NULL, null=True, blank=True, related_name="runs")
+    family = models.CharField(
+        max_length=68, blank=True, db_default="", help_text="Of the artifact that it was for; empty: its own, or none."
+    )
     purpose = models.CharField(max_length=20, default="compaction")
     drafter = models.CharField(max_length=10)
     model = models.CharField(max_length=200, blank=True)
@@ -59,7 +62,10 @@ class DraftRun(Row):
 
     class Meta(Row.Meta):
         # Gate E asks for the newest of one kind.
-        indexes = [models.Index(fields=["purpose", "model", "prompt_version", "id"], name="draft_run_by_kind")]
+        indexes = [
+            models.Index(fields=["purpose", "model", "prompt_version", "id"], name="draft_run_by_kind"),
+            models.Index(fields=["family"], name="draft_run_of_family"),
+        ]
 
     def __str__(self) -> str:
         return f"{self.purpose} by {self.model or self.drafter}: {self.ended}"

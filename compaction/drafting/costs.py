@@ -119,13 +119,17 @@ def spent_on(family: str) -> int:
 
 def spent_by_family(families: Collection[str]) -> dict[str, int]:
     spent = dict.fromkeys(families, 0)
-    checks = list(Check.objects.filter(family__in=families).values_list("family", "run", "run__tokens", "tokens"))
     made = Artifact.objects.filter(family__in=families).values_list("family", "run", "run__tokens")
-    # What was drafted in windows is known by their checks, which are read for the whole.
-    for family, _, tokens in {*made, *(check[:3] for check in checks)}:
+    drafted = DraftRun.objects.filter(family__in=families).values_list("family", "pk", "tokens")
+    runs = {*made, *drafted}
+    checks = Check.objects.filter(Q(family__in=families) | Q(run__family__in=families))
+    for one in checks.select_related("run").only("family", "tokens", "run__family", "run__tokens"):
+        for family in {one.family, one.run.family} & spent.keys():
+            spent[family] += one.tokens
+            # Windows that were drafted before a run knew what it was for are known by their checks.
+            runs.add((family, one.run_id, one.run.tokens))
+    for family, _, tokens in runs:
         spent[family] += tokens or 0
-    for family, *_, tokens in checks:
-        spent[family] += tokens
     return spent
 
 

@@ -59,8 +59,11 @@ SLACK = 60
 def keep(drafted: Drafted) -> None:
     """Everything that was tried, with what was asked, checked and judged; within the caller's transaction."""
     whole = drafted.last.artifact if drafted.last else None
+    # Where nothing came of them, excerpts are what they were paid for.
+    instead = whole or (drafted.digest.artifact if drafted.digest else None)
     for tried in drafted.tried:
-        keep_tried(tried, family=whole.artifact_id if whole else "")
+        run = keep_tried(tried, family=whole.artifact_id if whole else "")
+        DraftRun.objects.filter(pk=run.pk).update(family=instead.artifact_id if instead else "")
     if drafted.digest:
         keep_tried(drafted.digest)
 

@@ -16,6 +16,7 @@ from compaction.drafting.scopes import MOST_REQUESTS
 from compaction.models import Artifact, Check, DraftRun, ModelRequest, Recheck
 from compaction.pages.presenters.usage import asked_for
 from compaction.review.rechecking import RECHECKS
+from compaction.standing import blockers
 from compaction.standing.accepting import accept_compaction
 from efforts import actions
 from efforts.context.planning import main_branch
@@ -290,6 +291,24 @@ def test_what_a_summary_has_cost_has_the_drafts_of_all_its_windows(windows: Benc
     assert costs.spent_on(windows.draft().family) == used > 0
     # One by one as in their sum, what merged them included.
     assert sum(one.tokens or 0 for one in asked_for(windows.session.owner, "", 1, 99)) == used
+
+
+def test_what_a_summary_has_cost_has_windows_that_nobody_checked(windows: Bench) -> None:
+    examined(windows.session.owner, windows.provider, passed=False, model="fake-1")
+    windows.choose(last=7)
+    used = sum(one.tokens or 0 for one in ModelRequest.objects.filter(exam=None))
+    assert (Check.objects.count(), windows.draft().state) == (0, "unchecked")
+    assert DraftRun.objects.filter(drafter="model").count() > 1
+    assert costs.spent_on(windows.draft().family) == used > 0
+
+
+def test_excerpts_cost_what_the_drafts_cost_that_came_to_nothing(windows: Bench) -> None:
+    windows.model.answers = {"overtaken": ["nothing that could be read"]}
+    windows.choose(last=7)
+    used = sum(one.tokens or 0 for one in ModelRequest.objects.filter(exam=None))
+    assert costs.spent_on(windows.digest().family) == used > 0
+    # Whoever has read the windows has not read the excerpts.
+    assert blockers.seen([windows.digest().pk])[windows.digest().pk].read_by == ()
 
 
 def test_what_windows_may_need_is_kept_free_until_the_last_can_have_ended(

@@ -21,7 +21,7 @@ from compaction.domain.artifact import Kind, Section, parse_artifact
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.drafting.costs import spent_on
 from compaction.drafting.reading import log_for
-from compaction.models import Artifact, Check, ClaimVerdict, GateRun, NotNeeded, Reviewer
+from compaction.models import Artifact, Check, ClaimVerdict, DraftRun, GateRun, NotNeeded, Reviewer
 from compaction.pages.presenters.artifact import artifact_view
 from compaction.pages.presenters.gates import LOOKS
 from compaction.pages.presenters.states import seen_now
@@ -1012,6 +1012,13 @@ def test_the_queue_says_what_each_cost_and_what_are_only_excerpts(room: Room, as
     shown = as_alice.get(reverse("reviews"), {"tab": "accepted"}).content.decode()
     assert f">Excerpts of {row.name}<" in shown
     assert "No model has checked what they leave out." in shown
+
+
+def test_excerpts_say_what_the_draft_has_cost_that_came_to_nothing(room: Room, as_alice: Client) -> None:
+    row = STATES["no draft"](room)
+    used = sum(run.tokens or 0 for run in DraftRun.objects.all())
+    assert (row.kind, used > 0) == (Kind.DIGEST, True)
+    assert f"It cost {used:,} tokens" in part_of(as_alice, "review_saving", row.pk)
 
 
 def test_a_blocked_summary_says_what_it_cost_and_what_it_would_take_the_place_of(
