@@ -12,16 +12,16 @@ from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db import transaction
-from django.db.models import Exists, Min, OuterRef
+from django.db.models import Count, Exists, Min, OuterRef
 
 from compaction.domain.artifact import Kind
 from compaction.domain.limits import Purpose, packed
 from compaction.domain.verdicts import Gate
 from compaction.drafting.costs import largest_of
 from compaction.models import Acceptance, Artifact, Check, GateRun
-from efforts.actions import here
+from efforts.actions import Place, here
 from efforts.actions.conversations import lock_whole
-from efforts.actions.scopes import draft_turns, stop_compaction
+from efforts.actions.scopes import draft_turns, redraft_turns, stop_compaction
 from efforts.domain.effort.states import PointerMoveKind, ReviewMode, ScopeKind, ScopeState
 from efforts.domain.errors import Refused
 from efforts.log import events
@@ -39,6 +39,8 @@ NEWEST = 10
 HEADERS = 1.4
 # Put in line at one look: what a long conversation has behind it is caught up with bit by bit.
 MOST_WINDOWS = 3
+# Drafts of one window that came to nothing, until a person is to ask.
+MOST_TRIES = 3
 TO_BE_DRAFTED = (ScopeState.DUE, ScopeState.DRAFTING)
 # Summaries of one's own choice that are looked at, and what they must have shown.
 ENOUGH, LEAST_KEPT, MOST_ROLLED_BACK = 20, 0.95, 0.05
@@ -137,7 +139,22 @@ def roll_on(branch: Branch) -> list[ScopeDraft]:
     if session.review_mode == ReviewMode.NEVER or standing_of(session.owner).missing:
         return []
     place = here(session, actor=session.owner, branch=branch)
-    return [draft_turns(place, window, ScopeKind.ROLLING) for window in windows_of(branch)[:MOST_WINDOWS]]
+    again = failed_again(place)
+    windows = windows_of(branch)[: MOST_WINDOWS - len(again)]
+    return [*again, *(draft_turns(place, window, ScopeKind.ROLLING) for window in windows)]
+
+
+def failed_again(place: Place) -> list[ScopeDraft]:
+    """Those of which no draft came are put in line once more; one that is blocked waits for a person."""
+    failed = ScopeDraft.objects.filter(
+        branch=place.branch, kind=ScopeKind.ROLLING, state=ScopeState.FAILED, artifact=""
+    ).annotate(tries=Count("runs"))
+    again = []
+    for draft in failed.filter(tries__lt=MOST_TRIES).order_by("pk")[:MOST_WINDOWS]:
+        # Some of its turns may be summarised by now.
+        with suppress(Refused):
+            again.append(redraft_turns(place, draft))
+    return again
 
 
 def windows_of(branch: Branch) -> list[list[int]]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.test import Client
 
 from compaction import review
@@ -221,6 +222,32 @@ def test_where_it_has_proved_bad_since_it_pauses(session: Session) -> None:
     say(session, FILLER[:19])
     Talk(session).ask("Twenty.")
     assert not ScopeDraft.objects.exists()
+
+
+def test_a_window_of_which_no_draft_came_is_drafted_again_at_the_next_look_but_not_for_ever(
+    session: Session, alice: User
+) -> None:
+    talk = Talk(session)
+    say(session, FILLER[:19])
+    talk.ask("Twenty.")
+    first = ScopeDraft.objects.get()
+
+    def look(said: str) -> list[tuple[list[int], str]]:
+        branch = main_branch(session)
+        say(session, FILLER[branch.clock : branch.clock + 19])
+        talk.ask(said)
+        return list(ScopeDraft.objects.order_by("pk").values_list("turns", "state"))
+
+    # What a person is to look at, or has stopped, is left to them.
+    for state, artifact, found in (("failed", "cmp_x", "failed"), ("stopped", "", "stopped"), ("failed", "", "due")):
+        ScopeDraft.objects.filter(pk=first.pk).update(state=state, artifact=artifact)
+        with transaction.atomic():
+            assert look("Forty.") == [(list(range(1, 11)), found), (list(range(11, 31)), "due")]
+            transaction.set_rollback(True)
+    home = {"session": session, "branch": main_branch(session), "scope": first}
+    for _ in range(rolling.MOST_TRIES):
+        DraftRun.objects.create(**home, drafter="model", prompt_version="1", ended="fault")
+    assert look("Forty.")[0] == (list(range(1, 11)), "failed")
 
 
 def drafted(row: ScopeDraft) -> Artifact:
