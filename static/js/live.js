@@ -3,6 +3,8 @@
 import { enhance } from "./copy.js";
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n]*(?:\n|$)/;
+// The same within a quotation, with its code, whether it has ended or not.
+const QUOTED = /^ {0,3}(`{3,}|~{3,})[ \t]*([^\s`]*)[^\n]*(?:\n|$)([^]*?)(?:^ {0,3}\1[`~]*[ \t]*(?:\n|$)|(?![^]))/m;
 const QUOTE = /^ {0,3}>/;
 const MARKS = /^(?: {0,3}> ?)+/gm;
 // After these a block may be finished: a blank line, and a line that opens or closes code.
@@ -87,18 +89,18 @@ export class Live {
     pieces.forEach((piece, place) => piece && tail.append(place % 2 ? gap(piece) : piece));
   }
 
-  // A quotation stands beside its line from its first word on, without the marks that make it one.
+  // A quotation stands beside its line from its first word on, without the marks that make it one, its code in boxes.
   #paintQuote() {
-    const tail = this.#tail;
-    let words = tail.querySelector("blockquote > p");
-    if (!words) {
-      const quote = document.createElement("blockquote");
-      words = document.createElement("p");
-      quote.append(words);
-      tail.classList.add("quote", "prose");
-      tail.replaceChildren(quote);
+    const quote = document.createElement("blockquote");
+    const pieces = this.#text.replace(MARKS, "").split(QUOTED);
+    for (let at = 0; at < pieces.length; at += 4) {
+      const words = Object.assign(document.createElement("p"), { textContent: pieces[at].replace(/\n$/, "") });
+      if (words.textContent || pieces.length === 1) quote.append(words);
+      if (at + 3 < pieces.length) quote.append(boxed(pieces[at + 2], pieces[at + 3]));
     }
-    words.textContent = this.#text.replace(MARKS, "");
+    const tail = this.#tail;
+    tail.classList.add("quote", "prose");
+    tail.replaceChildren(quote);
   }
 
   // Code has its box from the first line on, as it will stand.
@@ -110,18 +112,19 @@ export class Live {
       code.append(text);
       return;
     }
-    const box = document.createElement("div");
-    box.className = "code";
-    const label = document.createElement("div");
-    label.className = "label";
-    label.textContent = language || "text";
-    const pre = document.createElement("pre");
-    pre.append(document.createElement("code"));
-    pre.firstChild.append(this.#text.slice(line.length));
-    box.append(label, pre);
     tail.classList.add("fence", "prose");
-    tail.replaceChildren(box);
+    tail.replaceChildren(boxed(language, this.#text.slice(line.length)));
   }
+}
+
+function boxed(language, text) {
+  const box = document.createElement("div");
+  box.className = "code";
+  const label = Object.assign(document.createElement("div"), { className: "label", textContent: language || "text" });
+  const pre = document.createElement("pre");
+  pre.append(Object.assign(document.createElement("code"), { textContent: text }));
+  box.append(label, pre);
+  return box;
 }
 
 function gap(lines) {

@@ -203,6 +203,29 @@ def a_quotation_has_no_marks(page: Page, provider: FakeProvider, gate: threading
     expect(reply.locator(".prose > blockquote")).to_contain_text("So it was.")
 
 
+def test_code_within_a_quotation_has_its_box_and_no_fence_while_it_comes(
+    page: Page, provider: FakeProvider, gate: threading.Event
+) -> None:
+    begin(page, "Go.")
+    is_in_state(page, 1, "completed")
+    quote = turn(page, 2).locator(".tail blockquote")
+    provider.script = [Reply("> Run this:\n> ```sh\n> make run\n>\n> make check", gate=gate, gate_after=9)]
+    say(page, "And then?")
+    expect(quote.locator(".code code")).to_contain_text("make run")
+    expect(quote.locator(".code .label")).to_have_text("sh")
+    expect(quote).not_to_contain_text("```")
+    gate.set()
+    is_in_state(page, 2, "completed")
+    gate.clear()
+    whole = "> Run this:\n> ```sh\n> make run\n>\n> make check\n> ```\n> It takes a minute or two."
+    provider.script = [Reply(whole, gate=gate, gate_after=len(Reply(whole).pieces()) - 1)]
+    say(page, "Once more?")
+    quote = turn(page, 3).locator(".tail blockquote")
+    expect(quote.locator("p")).to_have_text(["Run this:", "It takes a minute or"])
+    expect(quote.locator(".code code")).to_have_text("make run\n\nmake check")
+    expect(quote).not_to_contain_text("```")
+
+
 def test_thinking_folds_away_above_the_reply_and_a_cut_reply_goes_on_in_place(
     page: Page, provider: FakeProvider, gate: threading.Event
 ) -> None:
