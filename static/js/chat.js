@@ -428,7 +428,7 @@ document.body.addEventListener("htmx:afterSwap", (event) => {
 // Earlier turns come in above what is being read, which stays where it is; later ones below.
 document.body.addEventListener("htmx:beforeSwap", (event) => {
   const { id } = event.detail.target;
-  if (id !== "earlier" && id !== "later") return;
+  if ((id !== "earlier" && id !== "later") || !event.detail.shouldSwap) return;
   const asked = document.activeElement === event.detail.target;
   const reading = id === "earlier" ? messages().at(0) : messages().at(-1);
   const top = reading?.getBoundingClientRect().top;
