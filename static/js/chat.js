@@ -46,7 +46,8 @@ const socket = new Socket(`${scheme}://${location.host}/ws/s/${session}/`, { seq
 let seq = log.seq;
 let ready = false;
 let state = "live";
-let reading = false;
+// The log, while it is read again.
+let reading = null;
 let held = [];
 // How the log was to be read when it could not be.
 let unread = null;
@@ -159,9 +160,9 @@ function ofBranches(event) {
 // Read the log again; what arrives meanwhile waits, and what the new log contains is skipped by its number.
 async function resync(how = {}) {
   if (reading) return;
-  reading = true;
-  const now = await log.reload(how);
-  reading = false;
+  reading = log.reload(how);
+  const now = await reading;
+  reading = null;
   const waiting = held;
   held = [];
   if (now === null) {
@@ -239,6 +240,8 @@ function write(text, how) {
 }
 
 async function toNewest() {
+  // What is being read is of where one was.
+  while (reading && log.detached) await reading;
   if (log.detached) await resync({ newest: true });
   if (location.pathname !== chat) history.replaceState(null, "", chat);
   follower.pin();
