@@ -62,20 +62,19 @@ export class Log {
     if (article?.dataset.state === "running") article.dataset.phase = "stopping";
   }
 
-  // Returns the number of the last event that the new log contains, or null if it could not be read. Where one reads far
-  // back it stays there, unless the newest turns are asked for.
+  // Returns the number of the last event that the new log contains, or null if it could not be read. What is on the page
+  // stays on it, and where one reads far back it stays there, unless the newest turns are asked for.
   async reload({ newest = false } = {}) {
-    const { detached } = this;
-    const away = detached && !newest;
-    const answer = await part(`${this.#base}log/${away ? `?around=${this.#inSight().dataset.turn}` : ""}`);
+    const [first] = this.#ends();
+    const stretch = this.detached ? `around=${this.#inSight().dataset.turn}` : `since=${first || 1}`;
+    const answer = await part(`${this.#base}log/${newest ? "" : `?${stretch}`}`);
     if (!answer.ok) return null;
     await editorCame(this.node);
-    const reading = away ? this.#inSight() : null;
+    const reading = newest ? null : this.#inSight();
     const top = reading?.getBoundingClientRect().top;
     const fresh = parse(answer.data).querySelector("#log");
     this.#remember(fresh);
     for (const article of fresh.querySelectorAll(".turn")) this.#settleIn(this.turn(article.dataset.turn), article);
-    if (!detached || !newest) this.#keepEarlier(fresh);
     replace(this.node, fresh);
     this.#arrived(fresh);
     this.#stretch.watch(fresh);
@@ -250,16 +249,6 @@ export class Log {
   #insert(number, fresh) {
     const next = [...this.node.querySelectorAll(".turn")].find((article) => Number(article.dataset.turn) > number);
     this.node.insertBefore(fresh, next ?? null);
-  }
-
-  // Earlier turns that were loaded by hand stay when the newest are read again.
-  #keepEarlier(fresh) {
-    const first = Number(fresh.querySelector(".turn")?.dataset.turn ?? Infinity);
-    const earlier = [...this.node.querySelectorAll(".turn")].filter((article) => Number(article.dataset.turn) < first);
-    if (earlier.length === 0) return;
-    fresh.querySelector("#earlier")?.remove();
-    const button = this.node.querySelector("#earlier");
-    fresh.prepend(...(button ? [button] : []), ...earlier);
   }
 
   #arrived(node) {

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import PHONE, WIDE, Visitor, begin, is_in_state, is_live, looks, say, turn, until
+from tests.browser.conftest import PHONE, WIDE, App, Visitor, begin, is_in_state, is_live, looks, say, turn, until
 from tests.browser.test_conversation import Album
 from tests.fakes.provider import FakeProvider, Reply
 from tests.house.process import manage
@@ -69,10 +69,10 @@ def marked(page: Page) -> list[str]:
     return found
 
 
-def prepared(guest: Visitor, call: str) -> str:
+def prepared(app: App, call: str) -> str:
     """What a function of `tests/browser/prepared.py` answers."""
     code = f"from tests.browser import prepared; print(prepared.{call})"
-    done = manage("shell", "-v", "0", "-c", code, CCM_HOME=str(guest.app.home))
+    done = manage("shell", "-v", "0", "-c", code, CCM_HOME=str(app.home))
     assert done.returncode == 0, done.stderr
     return done.stdout.strip()
 
@@ -99,7 +99,7 @@ def test_a_hit_far_back_opens_in_the_log_which_reads_on_in_both_directions(
     guest: Visitor, provider: FakeProvider, folder: Path
 ) -> None:
     page = guest.page()
-    address = prepared(guest, "long_log(210, 100, 'The gannet **dives** at noon.')")
+    address = prepared(guest.app, "long_log(210, 100, 'The gannet **dives** at noon.')")
     page.goto("/search/?q=gannets+dive")
     page.locator(".hit .place").first.click()
     page.wait_for_url(f"**{address}log/?around=100&*#turn-100")
@@ -119,7 +119,7 @@ def test_a_hit_far_back_opens_in_the_log_which_reads_on_in_both_directions(
         assert numbers == list(range(numbers[0], numbers[-1] + 1))
         assert len(numbers) <= 120
     # What is said elsewhere meanwhile makes no hole in what is read here.
-    prepared(guest, f"one_more_turn({address!r})")
+    prepared(guest.app, f"one_more_turn({address!r})")
     newest = page.get_by_role("button", name="Newest")
     expect(newest).to_be_visible()
     newest.click()

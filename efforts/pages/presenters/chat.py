@@ -48,7 +48,7 @@ from efforts.pages.presenters.citations import cited_in
 from efforts.pages.presenters.costs import cost_of
 from efforts.pages.presenters.files import FileView, sent_views
 from efforts.pages.presenters.notices import NoticeGroup, notice_groups
-from efforts.pages.presenters.siblings import PAGE, Family, Siblings, family_of
+from efforts.pages.presenters.siblings import MOST, PAGE, Family, Siblings, family_of
 from efforts.standins import coding
 
 # Read at once of text that streams; a block has seldom more.
@@ -186,9 +186,10 @@ def chat_page(
     before: int | None = None,
     after: int | None = None,
     around: int | None = None,
+    since: int | None = None,
     count: int = PAGE,
 ) -> ChatPage:
-    """The newest turns, or those before, after or around one."""
+    """The newest turns, or those before, after or around one; `since`: from that one on, as many as a page holds."""
     # The number first: what happens while the rest is read comes again as an event, and does no harm.
     seq = Session.objects.values_list("event_seq", flat=True).get(pk=branch.session_id)
     rows = branch_turns(branch).exclude(run=None).select_related("run")
@@ -198,6 +199,8 @@ def chat_page(
         shown = [*reversed(older), *newer]
     elif after is not None:
         shown = list(rows.filter(number__gt=after).order_by("number")[:count])
+    elif since is not None:
+        shown = list(reversed(rows.filter(number__gte=since).order_by("-number")[:MOST]))
     else:
         if before is not None:
             rows = rows.filter(number__lt=before)

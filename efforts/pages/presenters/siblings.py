@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from efforts.models import Branch, Turn
 
 # Turns that come at once as one reads on, and those that a conversation opens with: more than a screen of them, and
-# all of a short one.
-PAGE, OPENING, SHORT = 40, 12, 24
+# all of a short one; and those that a page holds at most, which is what `stretch.js` leaves on it and what came last.
+PAGE, OPENING, SHORT, MOST = 40, 12, 24, 160
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -136,9 +136,7 @@ def found_in(request: OwnRequest, branch: Branch) -> str:
 def stretch(branch: Branch, where: Mapping[str, int | None], newest: int = PAGE) -> dict[str, Any]:
     """Of the log alone; `newest`: how many of the newest turns, where nothing says which ones."""
     count = PAGE if any(where.values()) else newest
-    shown = chat_shown.chat_page(
-        branch, before=where.get("before"), after=where.get("after"), around=where.get("around"), count=count
-    )
+    shown = chat_shown.chat_page(branch, **where, count=count)
     numbers = [turn.number for turn in shown.turns]
     ends = {"first_number": min(numbers, default=0), "last_number": max(numbers, default=0)}
     return {**about(branch), "page": shown, **ends}
@@ -180,7 +178,7 @@ def next_call(branch: Branch, text: str = "") -> dict[str, Any]:
 @require_GET
 def log(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
     branch = owned_branch(request, session_id, branch_id)
-    where = {name: turn_number(request.GET.get(name)) for name in ("before", "after", "around")}
+    where = {name: turn_number(request.GET.get(name)) for name in ("before", "after", "around", "since")}
     if not request.htmx:
         return chat_page(request, branch, where=where)
     if where["before"] or where["after"]:
