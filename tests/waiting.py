@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import threading
+from collections.abc import Callable
+
 from django.db import connection
 
 # Of this database alone: another run of tests may use the same server.
@@ -17,3 +20,19 @@ def wait_until_somebody_waits() -> None:
             if cursor.fetchone() != (0,):
                 return
     raise AssertionError("Nobody waits.")
+
+
+def beside(act: Callable[[], object]) -> tuple[threading.Thread, list[object]]:
+    """What is done meanwhile, on a connection of its own; what it got, or the words of what was raised."""
+    got: list[object] = []
+
+    def acting() -> None:
+        try:
+            got.append(act())
+        except Exception as fault:  # noqa: BLE001
+            got.append(str(fault))
+        connection.close()
+
+    thread = threading.Thread(target=acting)
+    thread.start()
+    return thread, got

@@ -9,6 +9,7 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 
 from efforts import actions
+from efforts.actions.conversations import lock_whole
 from efforts.context.connections import defaults_for
 from efforts.context.planning import main_branch
 from efforts.domain.effort.states import SummaryState
@@ -68,7 +69,8 @@ def go_on(session: Session) -> bool:
     """Play one turn more; whether there is more to do. Several may ask at once, and it goes on where it broke off."""
     # All of a turn in one transaction: no runner sees what waits in it.
     with transaction.atomic():
-        session = Session.objects.select_for_update(of=("self",)).select_related("owner").get(pk=session.pk)
+        lock_whole(session)
+        session = Session.objects.select_related("owner").get(pk=session.pk)
         if is_whole(session):
             return False
         done = played(session)

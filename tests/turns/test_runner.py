@@ -20,13 +20,13 @@ from efforts.management.commands import run_turns
 from efforts.memory import references
 from efforts.models import Branch, Event, Message, Run, Session
 from efforts.models.threads import read
-from efforts.turns import recording
+from efforts.turns import demo, recording
 from efforts.turns.recording import COMPLETED, CallReply, Delta, Lease, LeaseLost
 from efforts.turns.runner import DeltaWriter, Runner
 from tests.fakes.provider import FakeProvider
 from tests.fakes.provider import Reply as Said
 from tests.turns.conftest import Stage
-from tests.waiting import wait_until_somebody_waits
+from tests.waiting import beside, wait_until_somebody_waits
 
 on_postgres = pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite has one writer at a time.")
 
@@ -249,6 +249,20 @@ def test_a_message_sent_while_a_turn_ends_does_not_wait_for_what_waits_for_it(se
     ending.join()
     assert not faults
     assert Run.objects.get().state == "completed"
+
+
+@pytest.mark.grown
+@on_postgres
+@pytest.mark.django_db(transaction=True)
+def test_the_example_goes_on_while_something_is_done_in_it(alice: User) -> None:
+    session, _ = demo.begin_demo(alice)
+    with transaction.atomic():  # as a person's controls do: the branch, then the conversation
+        Branch.objects.select_for_update().get(session=session)
+        thread, got = beside(lambda: demo.go_on(session))
+        wait_until_somebody_waits()
+        events.append(session.pk, "note")
+    thread.join()
+    assert got == [True]
 
 
 @pytest.mark.grown

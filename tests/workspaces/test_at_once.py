@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import sys
-import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -13,7 +11,7 @@ from django.db import connection, transaction
 
 from efforts import actions
 from efforts.models import Run, Session
-from tests.waiting import wait_until_somebody_waits
+from tests.waiting import beside, wait_until_somebody_waits
 from workspaces.actions import commands, propose_command, start_command, stop_command
 from workspaces.commands import running
 from workspaces.commands.process import Ended
@@ -23,7 +21,7 @@ from workspaces.models import CommandRun, Workspace
 
 pytestmark = [
     pytest.mark.grown,
-    pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite has one writer at a time."),
+    pytest.mark.skipif(connection.vendor == "sqlite", reason="SQLite has one writer at a time."),
     pytest.mark.django_db(transaction=True),
 ]
 
@@ -33,22 +31,6 @@ def neither_indexed_nor_run(monkeypatch: pytest.MonkeyPatch, settings: Any) -> N
     monkeypatch.setattr(worker, "start", lambda pk: None)
     monkeypatch.setattr(running, "start", lambda *_: None)
     settings.CCM_WORKSPACE_COMMANDS = {"test": [sys.executable, "check.py"], "build": [sys.executable, "build.py"]}
-
-
-def beside(act: Callable[[], object]) -> tuple[threading.Thread, list[object]]:
-    """What is done meanwhile, on a connection of its own; what it got, or what was raised."""
-    got: list[object] = []
-
-    def acting() -> None:
-        try:
-            got.append(act())
-        except Exception as fault:  # noqa: BLE001
-            got.append(str(fault))
-        connection.close()
-
-    thread = threading.Thread(target=acting)
-    thread.start()
-    return thread, got
 
 
 def test_a_command_starts_while_a_model_proposes_one_in_the_same_conversation(
