@@ -22,7 +22,9 @@ from efforts.domain.effort.states import RETRYABLE, ReviewMode, RunState, is_cut
 from efforts.domain.errors import Refused
 from efforts.domain.prompt.budget import SMALLEST_BUDGET
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, OF_PERSON
+from efforts.domain.seals import said_sha256
 from efforts.log import events, labels
+from efforts.log.timelines import said_in
 from efforts.models import Branch, Message, MessageFile, Run, Session, Turn
 from efforts.models.prepared import first, prepared
 from efforts.retrieval.index import add_message, count_tokens, forget_deleted, read_ahead
@@ -266,7 +268,8 @@ def stop_run(run: Run, *, actor: User) -> Run:
 
 
 def cancel_turn(turn: Turn, *, actor: User) -> Turn:
-    """The turn, which is never answered. Raises `Refused` where it is not waiting any more."""
+    """The turn, which is never answered; a reply that was to go on stays as it is. Raises `Refused` where it is not
+    waiting any more."""
     if turn.run is None or not cancel_queued(turn.run, actor):
         raise Refused("not_waiting", "This message is no longer waiting. Stop the turn instead.")
     turn.refresh_from_db()
@@ -276,16 +279,21 @@ def cancel_turn(turn: Turn, *, actor: User) -> Turn:
 def cancel_queued(run: Run, actor: User) -> bool:
     with transaction.atomic():
         waiting = Run.objects.filter(pk=run.pk, state=RunState.QUEUED)
-        # A reply that is to go on is there already; it can be stopped as soon as it does.
-        if waiting.filter(settings__continued=True).exists():
-            return False
+        # A reply that was to go on is there already, and stays as it was cut off.
+        is_said = waiting.filter(settings__continued=True).exists()
+        state = RunState.COMPLETED if is_said else RunState.CANCELLED
         # One update that must change a row: a runner's claim is another, and only one of them can.
-        if not waiting.update(state=RunState.CANCELLED, ended_at=timezone.now()):
+        if not waiting.update(state=state, ended_at=timezone.now()):
             return False
         branch = Branch.objects.select_for_update().get(pk=run.branch_id)
-        step_back(run)
-        labels.settle(branch, run.turn)
-        events.append(run.turn.session_id, "turn.cancelled", about(run.turn), actor=actor)
+        if is_said:
+            told = {"run": str(run.pk), "state": str(state), "code": "", "said": said_sha256(said_in(run))}
+            belongs = labels.fields(labels.label_of(branch, run.turn))
+            events.append(run.turn.session_id, "run.ended", {**about(run.turn), **told, **belongs}, actor=actor)
+        else:
+            step_back(run)
+            labels.settle(branch, run.turn)
+            events.append(run.turn.session_id, "turn.cancelled", about(run.turn), actor=actor)
         transaction.on_commit(events.wake_runners)  # a message may be waiting behind it
     return True
 
@@ -518,7 +526,7 @@ def erase_session(session: Session, *, actor: User) -> bool:
 
 
 def lock_whole(session: Session) -> None:
-    """In the order in which runners lock, or a deletion and a reply would wait for each other."""
+    """In the order in which runners lock, or two would wait for each other."""
     for rows in (
         Run.objects.filter(turn__session=session).select_for_update(of=("self",)),
         Branch.objects.filter(session=session).select_for_update(),

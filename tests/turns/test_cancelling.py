@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from io import StringIO
+
 import pytest
 from django.contrib.auth.models import User
+from django.core.management import call_command
+from django.test import Client
+from django.urls import reverse
 
 from efforts import actions
 from efforts.models import Run, Session, Turn
+from efforts.turns import recording
+from efforts.turns.recording import COMPLETED, CallReply
 
 pytestmark = pytest.mark.django_db
 
@@ -44,3 +51,32 @@ def test_after_a_cancelled_retry_the_turn_can_be_tried_again(session: Session) -
     actions.cancel_turn(Turn.objects.get(), actor=session.owner)
     again = actions.retry_turn(Turn.objects.get(), actor=session.owner)
     assert (again.attempt, again.state) == (3, "queued")
+
+
+def waiting_to_go_on(session: Session) -> Run:
+    """A reply that a limit cut off, and that a person wants to go on."""
+    turn = actions.send_message(session, text="A poem, please.", client_id="one", actor=session.owner)
+    (lease,) = recording.claim_runs("here:1:a", 1)
+    recording.record_reply(lease, CallReply(call=1, text="The sea is ca", finish_reason="length"), COMPLETED)
+    return actions.continue_reply(turn, actor=session.owner)
+
+
+@pytest.mark.parametrize("cancels", [True, False])
+def test_a_reply_that_waits_to_go_on_stays_as_it_was_cut_off_where_nobody_wants_it_to(
+    session: Session, as_alice: Client, cancels: bool
+) -> None:
+    run = waiting_to_go_on(session)
+    page = reverse("chat", args=[session.pk])
+    assert reverse("cancel", args=[session.pk, 1]) in as_alice.get(page).text
+    if cancels:
+        actions.cancel_turn(run.turn, actor=session.owner)
+    else:
+        actions.stop_run(run, actor=session.owner)
+    run.refresh_from_db()
+    assert (run.state, run.finish_reason, run.turn.run) == ("completed", "length", run)
+    assert recording.claim_runs("here:1:a", 1) == []
+    shown = as_alice.get(page).text
+    assert ("The sea is ca" in shown, "Continue</button>" in shown) == (True, True)
+    # It ends with 1 where anything is wrong.
+    call_command("check_integrity", stdout=StringIO())
+    assert actions.continue_reply(run.turn, actor=session.owner).state == "queued"

@@ -16,7 +16,7 @@ from efforts.domain.errors import Refused
 from efforts.domain.prompt.assembly import GO_ON
 from efforts.domain.prompt.rendering import MARKS
 from efforts.domain.text.canonical import request_sha256
-from efforts.models import Branch, ContextPlan, Endpoint, Event, Message, Passage, Run, Session, Thinking, Turn
+from efforts.models import Branch, ContextPlan, Endpoint, Event, Message, Passage, Session, Thinking, Turn
 from efforts.models.threads import read, write
 from tests.fakes.provider import CUT, Call, FakeProvider, Reply, words
 from tests.turns.conftest import Stage
@@ -179,17 +179,6 @@ async def test_only_the_last_reply_goes_on(stage: Stage, provider: FakeProvider)
     await stage.ask("Thanks.")
     with pytest.raises(Refused, match="Only the last reply"):
         await go_on(stage, turn)
-
-
-async def test_a_reply_that_is_to_go_on_is_not_cancelled(stage: Stage, provider: FakeProvider) -> None:
-    turn = await cut_turn(stage, provider)
-    run = await read(Run.objects.get, pk=turn.run_id)
-    await write(
-        lambda: Run.objects.filter(pk=run.pk).update(state="queued", settings={**run.settings, "continued": True})
-    )
-    with pytest.raises(Refused, match="no longer waiting"):
-        await write(actions.cancel_turn, await stage.turn(turn.number), actor=stage.session.owner)
-    await stage.settled()
 
 
 async def test_a_call_that_may_have_been_cut_short_is_not_run(stage: Stage, provider: FakeProvider) -> None:

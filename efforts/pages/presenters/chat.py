@@ -437,7 +437,7 @@ def one_view(
         error_text=run.error_text,
         retryable=retryable,
         shared=shared and state in RETRYABLE,
-        cancellable=state == RunState.QUEUED and not run.is_note and not run.is_continued,
+        cancellable=state == RunState.QUEUED and not run.is_note,
         finish_reason=run.finish_reason,
         continuable=is_cut_off(state, run.finish_reason) and turn.number == family.branch.head and not shared,
         fixes=fixes_of(run) if retryable else (),
