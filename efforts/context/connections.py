@@ -102,6 +102,8 @@ def choose_for_drafts(session: Session) -> ModelChoice:
     if choice.kind in ("builtin", "recorded"):
         return choice
     named = session.endpoint.draft_model if session.endpoint else settings.CCM_DRAFT_MODEL
+    if session.endpoint and named:
+        return replace(choice, model=named, context_window=window_of(session.endpoint, named))
     return replace(choice, model=named or choice.model)
 
 
@@ -134,7 +136,7 @@ def of_endpoint(endpoint: Endpoint, model: str = "") -> ModelChoice:
         base_url=endpoint.base_url,
         api_key=decrypt_key(endpoint.key_encrypted),
         timeout_seconds=endpoint.timeout_seconds,
-        context_window=endpoint.context_window,
+        context_window=window_of(endpoint, name),
         draft_seconds=endpoint.draft_seconds,
         allowed=allowed_hosts(endpoint),
         most_reply=endpoint.reply_limit,
@@ -142,6 +144,15 @@ def of_endpoint(endpoint: Endpoint, model: str = "") -> ModelChoice:
         sees_pictures=endpoint.sees_pictures,
         writes_titles=settings.CCM_MODEL_TITLES and endpoint.writes_titles,
     )
+
+
+def window_of(endpoint: Endpoint, model: str) -> int | None:
+    """Of another model than the connection names what its owner knows of it from another one to the same address."""
+    if model == endpoint.model:
+        return endpoint.context_window
+    same = Endpoint.objects.filter(owner=endpoint.owner_id, base_url=endpoint.base_url, model=model)
+    known = same.exclude(context_window=None).values_list("context_window", flat=True)
+    return known.first() or endpoint.context_window
 
 
 def price_of(endpoint: Endpoint, model: str) -> Price | None:

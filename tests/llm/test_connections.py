@@ -86,6 +86,19 @@ def test_a_session_can_ask_its_endpoint_for_another_model(alice):
     assert connections.choose(Session(owner=alice, endpoint=endpoint_of(alice), model="small")).model == "small"
 
 
+def test_another_model_has_the_window_that_its_owner_knows_of_it(alice, bob):
+    endpoint = endpoint_of(alice, context_window=200_000, draft_model="small")
+    endpoint_of(alice, "Cheap", model="small", context_window=8_000)
+    endpoint_of(alice, "Elsewhere", model="tiny", context_window=4_000, base_url="https://other.example/v1")
+    endpoint_of(bob, model="tiny", context_window=2_000)
+    windows = {
+        name: connections.choose(Session(owner=alice, endpoint=endpoint, model=name)).context_window
+        for name in ("", "large", "small", "tiny")
+    }
+    assert windows == {"": 200_000, "large": 200_000, "small": 8_000, "tiny": 200_000}
+    assert connections.choose_for_drafts(Session(owner=alice, endpoint=endpoint)).context_window == 8_000
+
+
 def test_a_choice_does_not_show_its_key(alice):
     assert "sk-alice" not in repr(connections.choose(Session(owner=alice, endpoint=endpoint_of(alice))))
 
