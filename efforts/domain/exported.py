@@ -78,6 +78,7 @@ class Timeline:
     name: str
     parent: str = ""
     after: int = 0
+    archived: bool = False
     owners: dict[str, int | None] = field(default_factory=dict)
     efforts: dict[str, NamedEffort] = field(default_factory=dict)
     turns: list[SaidTurn] = field(default_factory=list)
@@ -106,6 +107,7 @@ class Conversation:
     created_at: datetime
     branches: tuple[Timeline, ...]
     entries: tuple[Entry, ...]
+    archived: bool = False
 
 
 def read_conversation(text: str) -> Conversation:
@@ -239,7 +241,8 @@ class Reader:
         if parent not in self.branches or id in self.branches:
             raise fields.wrong("branch", "new, and its parent told before it")
         after = fields.number_of("after", above=-1)
-        self.add(fields, Timeline(id=id, name=fields.text("name", within=100), parent=parent, after=after))
+        archived, name = fields.values.get("archived") is True, fields.text("name", within=100)
+        self.add(fields, Timeline(id=id, name=name, parent=parent, after=after, archived=archived))
 
     def add(self, fields: Fields, timeline: Timeline) -> None:
         for row in fields.rows("efforts"):
@@ -304,6 +307,7 @@ class Reader:
             created_at=self.head.time("created_at"),
             branches=tuple(self.branches.values()),
             entries=tuple(self.entries),
+            archived=self.head.values.get("archived") is True,
         )
 
 

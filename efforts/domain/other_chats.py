@@ -93,10 +93,6 @@ def source_of(values: Values) -> str:
     return "chatgpt" if OF_CHATGPT in values else "claude"
 
 
-def is_archived(values: Values) -> bool:
-    return values.get("is_archived") is True
-
-
 def title_of(values: Values) -> str:
     line = "".join(" " if category(c) == "Cc" else c for c in clean(values.get("title") or values.get("name")))
     return " ".join(line.split())[:LONGEST_TITLE]
@@ -111,7 +107,12 @@ def read_other(values: Values, now: datetime) -> Conversation:
     id = str(values.get("conversation_id") or values.get("id") or values.get("uuid") or "")
     branch = Timeline(id="main", name="", owners={"main": None}, turns=turns)
     return Conversation(
-        id=clean(id)[:LONGEST_ID], title=title_of(values), created_at=turns[0].at, branches=(branch,), entries=()
+        id=clean(id)[:LONGEST_ID],
+        title=title_of(values),
+        created_at=turns[0].at,
+        branches=(branch,),
+        entries=(),
+        archived=values.get("is_archived") is True,
     )
 
 

@@ -35,7 +35,7 @@ from efforts.domain.effort.states import (
 )
 from efforts.domain.errors import Refused
 from efforts.domain.exported import Conversation, Entry, NamedEffort, Part, SaidTurn, Timeline, read_conversation
-from efforts.domain.other_chats import FILE_OF_MANY, is_archived, listed, read_other, source_of, title_of
+from efforts.domain.other_chats import FILE_OF_MANY, listed, read_other, source_of, title_of
 from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, OF_PERSON, LogMessage, ToolCall
 from efforts.domain.prompt.rendering import wire_calls
 from efforts.domain.seals import said_sha256
@@ -142,8 +142,6 @@ def import_all(owner: User, name: str, data: bytes) -> Iterator[Imported]:
         except Refused as refused:
             yield Imported(name=title_of(values) or name, error=refused.text)
             continue
-        if is_new and is_archived(values):
-            actions.archive_session(session, actor=owner)
         made += is_new
         yield Imported(name=session.title, session=session, is_new=is_new)
 
@@ -217,6 +215,8 @@ def keep(owner: User, digest: str, told: Conversation, source: str) -> tuple[Ses
         turns = Importer(session, told).make()
         data_of = {"conversation": told.id, "source": source, "turns": turns, "sha256": digest}
         events.append(session.pk, IMPORTED, data_of, actor=owner)
+        if told.archived:
+            actions.archive_session(session, actor=owner)
         # In the list it stands where it was left.
         at = {"created_at": told.created_at, "last_activity_at": max(turn.at for turn in said)}
         Session.objects.filter(pk=session.pk).update(**{name: min(one, timezone.now()) for name, one in at.items()})
@@ -260,6 +260,9 @@ class Importer:
                 self.branches[timeline.id] = main_branch(self.session)
                 self.numbers[timeline.id] = {}
             self.play(timeline)
+        for timeline in self.told.branches:
+            if timeline.archived:
+                actions.archive_branch(self.branches[timeline.id], actor=self.session.owner)
         self.keep_entries()
         return sum(len(timeline.turns) for timeline in self.told.branches)
 

@@ -195,6 +195,23 @@ def test_the_same_file_twice_is_one_conversation(talk: Talk, as_alice: Client, b
     assert Session.objects.count() == 2
 
 
+def test_what_is_archived_comes_back_archived_and_what_is_not_does_not(
+    talk: Talk, as_alice: Client, alice: User, bring: Bring
+) -> None:
+    actions.archive_branch(Branch.objects.get(name="By plane"), actor=alice)
+    bring(exported(as_alice, talk.session))
+    actions.archive_session(talk.session, actor=alice)
+    bring(exported(as_alice, talk.session))
+    made = Session.objects.exclude(pk=talk.session.pk).order_by("pk")
+    assert sorted(one.archived_at is not None for one in made) == [False, True]
+    branches = Branch.objects.filter(session__in=made).order_by("name", "pk")
+    assert [(one.name, one.archived_at is not None) for one in branches] == [
+        *[("By plane", True)] * 2,
+        *[("main", False)] * 2,
+    ]
+    assert [list(problems_of(one)) for one in made] == [[], []]
+
+
 @pytest.mark.slow
 def test_another_person_gets_one_of_their_own(
     talk: Talk, as_alice: Client, as_bob: Client, bob: User, bring: Bring
