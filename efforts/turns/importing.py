@@ -68,6 +68,8 @@ if TYPE_CHECKING:
     from django.core.files.uploadedfile import UploadedFile
 
 IMPORTED = "session.imported"
+# Of several conversations, in the log of the account.
+IMPORT_ENDED = "import.ended"
 UNKNOWN_MODEL = "Imported"
 WITHIN = "This is an archive within an archive. Unpack the outer one, and import this one on its own."
 # Read, counted and indexed within the request that brings it.
@@ -119,7 +121,16 @@ def import_files(owner: User, uploads: Iterable[UploadedFile[bytes]]) -> list[Im
             outcomes += import_all(owner, name, read())
         except Refused as refused:
             outcomes.append(Imported(name=name, error=refused.text))
+    if len(outcomes) > 1:
+        remember(owner, outcomes)
     return outcomes
+
+
+def remember(owner: User, outcomes: Sequence[Imported]) -> None:
+    """For whoever has left the page meanwhile."""
+    here = [one.is_new for one in outcomes if one.session]
+    told = {"all": len(outcomes), "come": sum(here), "known": len(here) - sum(here), "faults": len(outcomes) - len(here)}
+    events.account(owner, IMPORT_ENDED, told)
 
 
 def import_all(owner: User, name: str, data: bytes) -> Iterator[Imported]:

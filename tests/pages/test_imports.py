@@ -365,6 +365,17 @@ def test_of_several_files_each_says_by_its_name_what_came_of_it(as_alice: Client
     assert answer["HX-Trigger"] == "conversations"
 
 
+def test_who_left_the_page_is_told_there_how_the_import_ended(as_alice: Client, as_bob: Client) -> None:
+    importing(as_alice, ("two.json", handed_out(SHELF, TRAIN)), ("odd.jsonl", b"odd"))
+    for language, words in {
+        "en": "2 of 3 conversations imported. Import the same files again to see why the others were not.",
+        "de": "2 von 3 Unterhaltungen importiert. Importieren Sie dieselben Dateien noch einmal",
+    }.items():
+        shown = as_alice.get("/import/", headers={"accept-language": language}).text
+        assert words in " ".join(re.sub(r"<[^>]+>", " ", shown).split())
+    assert "conversations imported" not in as_bob.get("/import/").text
+
+
 def test_an_archive_of_all_conversations_comes_back_as_it_is(talk: Talk, as_alice: Client, as_bob: Client) -> None:
     Talk(actions.create_session(talk.session.owner, title="Evening")).ask("Good evening.", reply="Good evening.")
     answer = importing(as_bob, ("conversations.zip", bytes_of(as_alice.get("/export/"))))

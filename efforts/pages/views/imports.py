@@ -8,8 +8,9 @@ from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods
 
+from efforts.models import AccountEvent
 from efforts.pages.views.shared import OwnRequest, dialog, done
-from efforts.turns.importing import LARGEST_IMPORT, Imported, import_files
+from efforts.turns.importing import IMPORT_ENDED, LARGEST_IMPORT, Imported, import_files
 
 # Conversations that are listed without being asked for.
 LISTED = 10
@@ -47,6 +48,7 @@ def form(request: OwnRequest, outcomes: Sequence[Imported] = (), error: str = ""
         "here": here,
         "is_long": len(here) > LISTED,
         "most": LARGEST_IMPORT // 1024**2,
+        "last": AccountEvent.objects.filter(owner=request.user, kind=IMPORT_ENDED).first(),
     }
     answer = dialog(request, "exports/import.html", context, status=422 if error else 200)
     if outcomes:
