@@ -129,7 +129,8 @@ def import_files(owner: User, uploads: Iterable[UploadedFile[bytes]]) -> list[Im
 def remember(owner: User, outcomes: Sequence[Imported]) -> None:
     """For whoever has left the page meanwhile."""
     here = [one.is_new for one in outcomes if one.session]
-    told = {"all": len(outcomes), "come": sum(here), "known": len(here) - sum(here), "faults": len(outcomes) - len(here)}
+    count, come = len(outcomes), sum(here)
+    told = {"all": count, "come": come, "known": len(here) - come, "faults": count - len(here)}
     events.account(owner, IMPORT_ENDED, told)
 
 

@@ -13,6 +13,8 @@ import socket
 from collections.abc import Callable, Collection, Coroutine
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
 from time import monotonic
 from typing import Any
 from uuid import UUID
@@ -44,8 +46,19 @@ FLUSH_AT = 1024
 # Characters of one event. In JSON each may take twelve bytes, and no socket sends more than a MiB at once.
 LONGEST_DELTA = 64_000
 
-# The last part tells this process from a dead one with its number, as in a container that was started again.
-PROCESS = f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+def process() -> str:
+    """Of this process alone: the last part tells it from a dead one with its number."""
+    try:
+        numbered = Path("/proc/sys/kernel/random/boot_id").read_text() + os.readlink("/proc/self/ns/pid")
+    except OSError:
+        numbered = ""
+    # Containers may be called the same, and each has a process 1.
+    where = f"{socket.gethostname()[:60]}/{sha256(numbered.encode()).hexdigest()[:8]}"
+    return f"{where}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+PROCESS = process()
 
 
 def is_dead(owner: str) -> bool:

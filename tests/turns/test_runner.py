@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import signal
 import threading
 from contextlib import suppress
@@ -21,6 +22,7 @@ from efforts.memory import references
 from efforts.models import Branch, Event, Message, Run, Session
 from efforts.models.threads import read
 from efforts.turns import demo, recording
+from efforts.turns import runner as module
 from efforts.turns.recording import COMPLETED, CallReply, Delta, Lease, LeaseLost
 from efforts.turns.runner import DeltaWriter, Runner
 from tests.fakes.provider import FakeProvider
@@ -194,6 +196,17 @@ def test_a_run_that_cannot_be_ended_holds_up_no_other(three: list[Run], monkeypa
     assert recording.recover(lambda owner: True) == 2
     states = {run.pk: run.state for run in Run.objects.all()}
     assert states == {first.pk: "running", second.pk: "interrupted", third.pk: "interrupted"}
+
+
+def test_whether_a_runner_is_gone_is_told_by_its_own_numbers_of_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    here, pid, _ = module.PROCESS.rsplit(":", 2)
+    assert not module.is_dead(module.PROCESS)
+    assert module.is_dead(f"{here}:{pid}:before")
+    assert module.is_dead(f"{here}:{2**22 + 1}:before")
+    # Two containers that are called the same: each has a process with this number.
+    monkeypatch.setattr(os, "readlink", lambda path: "pid:[1]")
+    there = module.process().rsplit(":", 1)[0]
+    assert not module.is_dead(f"{there}:other")
 
 
 def test_text_written_before_a_run_is_taken_for_dead_is_kept(session: Session) -> None:

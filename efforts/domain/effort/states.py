@@ -43,7 +43,10 @@ RUN_LABELS = {
 # Retry is a new run of the same turn, so that no attempt is overwritten. A reply that was cut off goes on in its own
 # run: nothing that it said is said again.
 RUN_MOVES = machine(
-    RunState, queued="running cancelled completed", running="completed stopped failed interrupted noted", completed="queued"
+    RunState,
+    queued="running cancelled completed",
+    running="completed stopped failed interrupted noted",
+    completed="queued",
 )
 
 # What a provider says where a reply has reached a limit of its length.

@@ -264,16 +264,16 @@ def conversation_lines(branch: Branch) -> Iterator[list[str]]:
     from it, or from one of these."""
     session = branch.session
     told = {"title": session.title, "created_at": time_of(session.created_at), "branch_name": branch.name}
-    told |= {"archived": session.archived_at is not None}
     ancestors = [{"branch": one.branch, "to": one.last} for one in branch.ancestors]
-    yield [redacted_line({**about(branch), "line": "conversation", **told, "ancestors": ancestors, **named(branch)})]
+    more = {**told, "archived": session.archived_at is not None, "ancestors": ancestors, **named(branch)}
+    yield [redacted_line({**about(branch), "line": "conversation", **more})]
     yield from turn_lines(branch)
     # Parents first.
     rows = Branch.objects.filter(session=branch.session_id).select_related("session").order_by("created_at", "pk")
     for child in [row for row in rows if str(branch.pk) in {one.branch for one in row.ancestors}]:
         went = {"name": child.name, "parent": str(child.parent_id), "after": child.fork_turn}
-        went |= {"archived": child.archived_at is not None}
-        yield [redacted_line({**about(child), "line": "branch", **went, **named(child)})]
+        archived = {"archived": child.archived_at is not None}
+        yield [redacted_line({**about(child), "line": "branch", **went, **archived, **named(child)})]
         yield from turn_lines(child, after=child.fork_turn or 0)
 
 
