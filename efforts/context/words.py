@@ -99,4 +99,7 @@ def word_of_scope(state: str, artifact: str, seen: Mapping[str, Seen]) -> Word |
     draft = seen.get(artifact)
     if state == ScopeState.READY:
         return draft.word if draft else Word.WAITS
-    return Word.BLOCKED if state == ScopeState.FAILED else None
+    if state == ScopeState.FAILED:
+        # Where no draft was made, nothing was found wrong with one.
+        return Word.BLOCKED if artifact else Word.WAITS
+    return None

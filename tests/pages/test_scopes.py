@@ -242,6 +242,17 @@ def test_of_a_failed_draft_it_says_why_and_offers_another(as_alice: Client, sess
     assert ScopeDraft.objects.get().state == ScopeState.DUE
 
 
+def test_of_turns_without_any_draft_nothing_was_found_wrong(
+    as_alice: Client, session: Session, address: Address
+) -> None:
+    asked(session)
+    ScopeDraft.objects.update(state=ScopeState.FAILED, why="Something went wrong.")
+    assert "There is no summary of turns 1-3 that can be used." in notices(as_alice, address)
+    for page in (notices(as_alice, address), shown(as_alice, address("efforts/"))):
+        assert "Waits for you" in page
+        assert "Blocked" not in page
+
+
 def test_what_a_reviewer_rejected_waits_for_nobody_and_can_be_asked_for_again(
     as_alice: Client, session: Session, address: Address
 ) -> None:
