@@ -15,7 +15,7 @@ from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.drafting.reading import Basis, basis_of, checked_of, judged_now
 from compaction.models import Artifact, ClaimVerdict, NotNeeded
 from compaction.review.desk import at_desk, drafts_of, place_of, tell
-from compaction.review.judging import judge
+from compaction.review.judging import judge_what_is_open
 from compaction.standing.accepting import LONGEST_REASON, checked, in_one_line
 from efforts import actions
 from efforts.domain.errors import Refused
@@ -115,7 +115,7 @@ def not_needed(artifact: Artifact, key: str, reason: str, *, actor: User) -> Non
         fields = {"session": row.session, "actor": actor, "reason": reason}
         NotNeeded.objects.get_or_create(family=row.family, key=key, defaults=fields)
         tell(row, "review.not_needed", actor, key=key, text=one.text, reason=reason)
-        judge(row, actor)
+        judge_what_is_open(row, actor)
 
 
 def needed_again(artifact: Artifact, key: str, *, actor: User) -> None:
@@ -124,7 +124,7 @@ def needed_again(artifact: Artifact, key: str, *, actor: User) -> None:
         one = dropped_of(row, key)
         if NotNeeded.objects.filter(family=row.family, key=key).delete()[0]:
             tell(row, "review.needed_again", actor, key=key, text=one.text)
-            judge(row, actor)
+            judge_what_is_open(row, actor)
 
 
 def pin_raw(artifact: Artifact, key: str, *, actor: User) -> Hold:

@@ -39,6 +39,11 @@ def judge_again(artifact: Artifact, *, actor: User) -> GateRun:
         return judged
 
 
+def judge_what_is_open(row: Artifact, actor: User) -> GateRun:
+    """What a person has turned down stays so, whatever the gates say now, until somebody has it judged again."""
+    return gates_on(row, turned_down=True) if row.is_turned_down else judge(row, actor)
+
+
 def judge(row: Artifact, actor: User) -> GateRun:
     """Under the lock; the effort that waits with it follows."""
     judged = gates_on(row)
@@ -46,7 +51,7 @@ def judge(row: Artifact, actor: User) -> GateRun:
     return judged
 
 
-def gates_on(row: Artifact) -> GateRun:
+def gates_on(row: Artifact, *, turned_down: bool = False) -> GateRun:
     """By the stored answers of all valid checks of its versions, and what people have said. Raises `Refused` of one of
     an earlier form."""
     document = checked(row)
@@ -54,9 +59,15 @@ def gates_on(row: Artifact) -> GateRun:
     check, checks = checked_of(row, document, basis.source)
     judged = judged_now(row, document, basis.source, basis.entries, check)
     verdicts = evaluate(judged)
-    row.state = state_of(verdicts)
+    row.state = ArtifactState.REJECTED if turned_down else state_of(verdicts)
     Artifact.objects.filter(pk=row.pk).update(state=row.state)
-    return keep_verdicts(row.run, row, verdicts, inputs_of(basis.source, basis.entries), checks, judged.set_aside)
+    inputs = inputs_of(basis.source, basis.entries)
+    run = keep_verdicts(row.run, row, verdicts, inputs, checks, judged.set_aside)
+    if turned_down:
+        # It is a person who rejects it, and not a gate.
+        run.tags = []
+        run.save(update_fields=["tags"])
+    return run
 
 
 def set_aside(artifact: Artifact, finding: str, reason: str, *, actor: User) -> GateRun:
@@ -67,7 +78,7 @@ def set_aside(artifact: Artifact, finding: str, reason: str, *, actor: User) -> 
         fields = {"text": text, "reason": reason, "actor": actor}
         SetAside.objects.get_or_create(artifact=row, finding=finding, defaults=fields)
         tell(row, "review.set_aside", actor, finding=finding, text=text, reason=reason)
-        return judge(row, actor)
+        return judge_what_is_open(row, actor)
 
 
 def put_back(artifact: Artifact, finding: str, *, actor: User) -> GateRun:
@@ -76,7 +87,7 @@ def put_back(artifact: Artifact, finding: str, *, actor: User) -> GateRun:
         if not row.set_aside.filter(finding=finding).delete()[0]:
             raise Refused("not_set_aside", NOT_SET_ASIDE)
         tell(row, "review.put_back", actor, finding=finding)
-        return judge(row, actor)
+        return judge_what_is_open(row, actor)
 
 
 def text_of(row: Artifact, finding: str) -> str:

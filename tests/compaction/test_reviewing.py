@@ -479,6 +479,42 @@ def test_what_is_rejected_does_not_stand_until_it_is_judged_again(bench: Bench, 
     assert ContextPointer.objects.filter(artifact=row.pk, state="active").exists()
 
 
+@pytest.mark.parametrize("verdict", ["contradicted", "unsupported"])
+def test_what_a_person_rejected_stays_so_whatever_is_set_aside_until_it_is_judged_again(
+    bench: Bench, alice: User, verdict: str
+) -> None:
+    bench.model.doubts(TEXTS["postgres"], verdict, phrase="is decided")
+    row = drafted(bench)
+    gate = "D" if verdict == "contradicted" else "B"
+    (finding,) = verdict_of(judged(row), gate)["failures"]
+    if gate == "D":
+        review.set_aside(row, finding["id"], "Worded badly.", actor=alice)
+    review.reject(row, actor=alice, reason="Too vague.")
+    if gate == "D":
+        review.put_back(row, finding["id"], actor=alice)
+    review.set_aside(row, finding["id"], "It is said.", actor=alice)
+    assert Artifact.objects.get(pk=row.pk).is_turned_down
+    assert bench.state().draft == "alice rejected it: Too vague."
+    with pytest.raises(Refused) as error:
+        accept(row, alice)
+    assert error.value.text == accepting.REJECTED_BY_PERSON
+    # What was set aside counts as soon as it is taken up again.
+    assert review.judge_again(row, actor=alice).passed
+    accept(row, alice)
+
+
+def test_what_is_not_needed_does_not_take_up_what_a_person_rejected(bench: Bench, alice: User) -> None:
+    bench.writes(*(name for name in ORDER if name != "backups")).lists("decision", BACKUPS)
+    row = drafted(bench)
+    (missing,) = dropped(row)
+    review.not_needed(row, missing.key, "Said elsewhere.", actor=alice)
+    review.reject(row, actor=alice, reason="Too vague.")
+    review.needed_again(row, missing.key, actor=alice)
+    review.not_needed(row, missing.key, "Said elsewhere.", actor=alice)
+    assert Artifact.objects.get(pk=row.pk).is_turned_down
+    assert review.judge_again(row, actor=alice).passed
+
+
 def test_it_is_drafted_anew_whether_it_waits_or_failed_but_not_while_it_stands(bench: Bench, alice: User) -> None:
     row = drafted(bench)
     review.redraft(row, actor=alice)
