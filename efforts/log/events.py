@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from functools import partial
+from secrets import token_hex
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
@@ -179,7 +180,8 @@ class Rung:
 
 
 class Doorbell:
-    """Sends through the channel layer from any thread, on the loop that serves this process."""
+    """From any thread, on the loop that serves this process: who listens here is told at once, the other processes
+    through the channel layer."""
 
     loop: asyncio.AbstractEventLoop | None = None
     order: asyncio.Lock
@@ -187,11 +189,19 @@ class Doorbell:
     def __init__(self) -> None:
         self.rung = Rung()
         self.ringing = Lock()
+        # By the group of the channel layer those who listen here, and what tells our messages from others'.
+        self.here: dict[str, set[Callable[[dict[str, Any]], object]]] = defaultdict(set)
+        self.name = token_hex(8)
 
     def attend(self) -> None:
         loop = asyncio.get_running_loop()
         if loop is not self.loop:
             self.loop, self.order = loop, asyncio.Lock()
+            self.here.clear()
+
+    def is_ours(self, message: Mapping[str, Any]) -> bool:
+        """It came back from the layer, and has been heard here."""
+        return message.get("by") == self.name
 
     def ring(self, ringing: Callable[[Rung], None]) -> None:
         """`ringing` adds to what is to be sent."""
@@ -203,20 +213,28 @@ class Doorbell:
             future.add_done_callback(_log_failure)
         else:
             # No loop serves here, as in a command: another process may still be listening.
-            async_to_sync(self._send)()
+            async_to_sync(self._send)(self._gathered())
 
     async def _send_in_order(self) -> None:
         # A ring that overtakes another is taken for a gap, and everybody reads the log.
         async with self.order:
-            await self._send()
+            told = self._gathered()
+            for group, message in told.items():
+                for hear in list(self.here[group]):
+                    hear(message)
+            await self._send(told)
 
-    async def _send(self) -> None:
+    def _gathered(self) -> dict[str, dict[str, Any]]:
         # All that has gathered goes at once: each message takes several rounds of the loop, here and wherever it is
         # heard, and a busy loop would fall behind. Who comes after finds nothing left.
         with self.ringing:
             rung, self.rung = self.rung, Rung()
+        return {group: {**message, "by": self.name} for group, message in rung.messages().items()}
+
+    async def _send(self, told: dict[str, dict[str, Any]]) -> None:
         layer = get_channel_layer()
-        told = rung.messages() if layer else {}
+        if layer is None:
+            return
         faults: list[BaseException] = []
         # Twice, because of a layer that has come back the old connection fails once.
         for _ in range(2):

@@ -34,7 +34,7 @@ from efforts.models import Branch, Session
 from efforts.models.faults import told_of
 from efforts.models.prepared import prepared
 from efforts.models.said import said
-from efforts.models.threads import read, write
+from efforts.models.threads import read, write, writes_queue
 from efforts.turns import verbs
 from efforts.turns.listeners import Listeners, listeners, standing
 
@@ -156,7 +156,7 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         self.ring()
 
     def stand_at(self, seq: int) -> None:
-        if self.cursor is not None and seq > self.cursor:
+        if self.cursor is not None and seq != self.cursor:
             self.ring()
 
     def close_soon(self, code: int) -> None:
@@ -209,13 +209,14 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         async with send_gates.setdefault(self.user_id, asyncio.Lock()):
             try:
                 # Where writes go through one thread, those of all others would stand behind refusals.
-                await read(self.check_send, asked)
+                if checked := writes_queue():
+                    await read(self.check_send, asked)
+                values = {"text": text, "client_id": client_id, "files": frame.get("files"), "checked": checked}
+                await self.command(frame, verbs.send, **values, **how)
             except Refused as error:
                 if error.code in BEYOND_SHARE:
                     await asyncio.sleep(REFUSED_PAUSE)
                 raise
-            values = {"text": text, "client_id": client_id, "files": frame.get("files"), "checked": True}
-            await self.command(frame, verbs.send, **values, **how)
 
     async def on_stop(self, frame: dict[str, Any]) -> None:
         await self.command(frame, verbs.stop, run_id=need_id(frame, "run"))
@@ -314,8 +315,9 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
                 return True
             self.cursor = expected
             await self.send_event(row)
-        # What is missing may also be the end of the log, where no higher number would show the gap.
-        if not rows and last > cursor == self.cursor:
+        # What is missing may also be the end of the log, where no higher number would show the gap; and where the
+        # database broke down and has come back, what was sent last may never have been.
+        if not rows and last != cursor == self.cursor:
             await self.resync(last)
         return len(rows) == BATCH
 

@@ -1,4 +1,4 @@
-"""The sockets of a process, by conversation: the channel layer reaches all of them by one channel.
+"""The sockets of a process, by conversation: what other processes ring reaches all of them by one channel.
 
 So an idle socket has no task of its own, and what is rung comes to a process once, however many of its pages show it.
 What is rung for conversations that no page here shows is passed over.
@@ -90,6 +90,7 @@ class Listeners:
         # The page that asked may have left before this began.
         if not self.of:
             return
+        events.doorbell.here[events.PAGES].add(self.pass_on)
         if self.hearing is None or self.hearing.done():
             self.channel = await self.layer.new_channel()
             # In a context of its own, not in that of the socket which happens to be the first.
@@ -112,6 +113,7 @@ class Listeners:
         # Who comes while this one leaves gets a channel of its own.
         ending = [task for task in (self.hearing, self.looking) if task]
         self.hearing = self.looking = None
+        events.doorbell.here[events.PAGES].discard(self.pass_on)
         await fault_of(self.layer.group_discard, events.PAGES, self.channel)
         await end(ending)
 
@@ -149,7 +151,9 @@ class Listeners:
 
     async def hear(self, channel: str) -> None:
         while True:
-            self.pass_on(await self.layer.receive(channel))
+            message = await self.layer.receive(channel)
+            if not events.doorbell.is_ours(message):
+                self.pass_on(message)
 
     def pass_on(self, message: dict[str, Any]) -> None:
         for session, frames in message.get("frames", {}).items():

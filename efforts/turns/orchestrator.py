@@ -277,8 +277,8 @@ async def call_until_answered(control: RunControl, deltas: DeltaSink, means: Run
     run, first, drafted = begun.run, begun.call, begun.drafted
     concern(user=run.turn.session.owner_id)
     model = means.connect(begun.choice)
-    async with nullcontext() if asks_elsewhere(run) else means.lane:
-        found = await read(look_back, run, drafted) if drafted else Found()
+    # A model of meanings is waited for before the place is taken.
+    found = await read(look_back, run, drafted) if drafted and asks_elsewhere(run) else None
     most = first + means.most_calls - 1
     silent = False
     for call in range(first, most + 1):
@@ -286,8 +286,8 @@ async def call_until_answered(control: RunControl, deltas: DeltaSink, means: Run
         async with means.lane:
             # On a thread, because counting tokens would hold up every socket of the process.
             if drafted and call == first:
-                planned = await read(found.added_to, drafted)
-                await record(control, call, planned, partial(found.keep, run))
+                planned, kept = await read(look_and_plan, run, drafted, found)
+                await record(control, call, planned, partial(kept.keep, run))
             else:
                 planned = await read(read_and_plan_on, run, call, offer_tools=not last)
                 await record(control, call, planned)
@@ -406,6 +406,12 @@ def look_back(run: Run, drafted: Plan) -> Found:
     fresh = recording.stored_run(run.pk)
     code = coding.registered().look(fresh.branch, fresh.settings, wording.text, wording)
     return Found(recalled=recalled, code=code)
+
+
+def look_and_plan(run: Run, drafted: Plan, found: Found | None) -> tuple[Plan, Found]:
+    """Each change of the thread costs a turn a millisecond or two."""
+    found = found or look_back(run, drafted)
+    return found.added_to(drafted), found
 
 
 def read_and_plan(run: Run, *, offer_tools: bool) -> Plan:

@@ -44,6 +44,7 @@ from efforts.log.timelines import branch_turns, said_in
 from efforts.memory import ageing, holds, references, traces
 from efforts.memory.traces import Quoted
 from efforts.models import Branch, ContextPlan, Event, Fragment, Message, Run, Thinking, Turn, TurnLabel
+from efforts.models.flushing import flushed_later
 from efforts.models.prepared import first, prepared
 from efforts.retrieval.index import add_message, count_tokens
 from efforts.standins import coding, compacting
@@ -216,7 +217,8 @@ def claim(run: Run, owner: str) -> Lease | None:
     else has it, or the turn was only written down."""
     lease = Lease.of(run, owner)
     try:
-        with transaction.atomic():
+        # What is not there any more after a breakdown waits once more: nothing is sent before its plan is flushed.
+        with flushed_later():
             if not start(run, lease, settings_of(run)):
                 return None
             # What goes on has referred to it before.
@@ -412,7 +414,8 @@ def write_deltas(deltas: list[Delta]) -> list[Delta]:
     """Commit the text of many runs at once; the text of a run that was lost is dropped. What could not be written yet,
     because somebody else is writing for its run or its conversation: the text of all others does not wait for that.
     """
-    with transaction.atomic():
+    # The runner has the text until its message stands.
+    with flushed_later():
         owners = {delta.lease.run_id: delta.lease.owner for delta in deltas}
         # Locked, so that nobody ends a run between the look at its owner and the text.
         free, last = dict[UUID, str](), dict[UUID, tuple[int, str]]()

@@ -161,6 +161,7 @@ class Runner:
     async def run(self) -> None:
         """Work until cancelled; then what is running is marked interrupted with its text kept."""
         events.doorbell.attend()
+        events.doorbell.here[events.RUNNERS].add(self.hear)
         # First: what a dead process left running keeps its branch from going on.
         await write(recording.recover, is_dead)
         await self.drafts.recover(is_dead)
@@ -175,6 +176,7 @@ class Runner:
             await keep_up(self.take_runs)
         finally:
             self.going_down = True
+            events.doorbell.here[events.RUNNERS].discard(self.hear)
             try:
                 # Waited for although we are cancelled: each turn has its end stored before the process is gone.
                 await self.go_down()
@@ -221,6 +223,9 @@ class Runner:
             self.wake.set()
         await ask_for_title(control.lease)
 
+    def hear(self, message: dict[str, Any]) -> None:
+        self.wake.set()
+
     async def listen(self) -> None:
         layer = get_channel_layer()
         if layer is None:
@@ -229,8 +234,9 @@ class Runner:
         await layer.group_add(events.RUNNERS, channel)
         try:
             while True:
-                await layer.receive(channel)
-                self.wake.set()
+                message = await layer.receive(channel)
+                if not events.doorbell.is_ours(message):
+                    self.hear(message)
         finally:
             await layer.group_discard(events.RUNNERS, channel)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from itertools import cycle
 from typing import Any
 
 import pytest
@@ -14,6 +15,7 @@ from efforts.log import events
 from efforts.models import Event, Session
 from efforts.models.threads import read, write
 from efforts.turns import consumers
+from efforts.turns.listeners import Listeners, listeners
 from tests.fakes.provider import FakeProvider, Reply
 from tests.sockets.conftest import Open, Stage
 
@@ -205,11 +207,11 @@ async def test_rings_that_overtake_each_other_show_everything_once_and_in_order(
 
 @runs
 async def test_lost_rings_lose_nothing_else(
-    settings: Any, open_tab: Open, stage: Stage, provider: FakeProvider
+    open_tab: Open, stage: Stage, provider: FakeProvider, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.CHANNEL_LAYERS = {
-        "default": {"BACKEND": "channels.layers.InMemoryChannelLayer", "CONFIG": {"capacity": 3}}
-    }
+    heard = Listeners.pass_on
+    turns = cycle([heard, lambda listeners, message: None])
+    monkeypatch.setattr(Listeners, "pass_on", lambda listeners, message: next(turns)(listeners, message))
     gate = threading.Event()
     text = "word " * 400
     provider.script = [Reply(text, gate=gate, gate_after=400)]
@@ -223,6 +225,55 @@ async def test_lost_rings_lose_nothing_else(
     numbered = numbers([frame for frame in frames if frame["kind"] != "welcome"])
     assert numbered == list(range(1, len(numbered) + 1))
     await stage.settled()
+
+
+async def test_what_is_rung_in_a_process_is_heard_there_once_and_without_the_channel_layer(
+    open_tab: Open, session: Session, layer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab = await open_tab()
+    await tab.hello()
+    await tab.until("session.configured")
+    monkeypatch.setattr(consumers, "news", lambda session_id, cursor: (cursor, []))
+    send, sent = layer.group_send, list[str]()
+
+    async def lost(group: str, message: dict[str, Any]) -> None:
+        sent.append(group)
+
+    monkeypatch.setattr(layer, "group_send", lost)
+    await write(actions.rename_session, session, title="Harbour", actor=session.owner)
+    assert (await tab.frame())["title"] == "Harbour"
+    # Other processes are told all the same; what comes back from there was heard.
+    assert sent == [events.PAGES]
+    monkeypatch.setattr(layer, "group_send", send)
+    await write(actions.rename_session, session, title="Quay", actor=session.owner)
+    assert [frame["title"] for frame in await tab.pings()] == ["Quay"]
+
+
+async def test_what_another_process_rings_is_heard_through_the_channel_layer(
+    open_tab: Open, session: Session, layer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab = await open_tab()
+    await tab.hello()
+    await tab.until("session.configured")
+    monkeypatch.setattr(consumers, "news", lambda session_id, cursor: (cursor, []))
+    frame = {"v": 1, "seq": 3, "kind": "session.renamed", "title": "Harbour"}
+    rung = {"type": "doorbell", "frames": {str(session.pk): [frame]}, "gone": [], "by": "another"}
+    await layer.group_send(events.PAGES, rung)
+    assert (await tab.frame())["title"] == "Harbour"
+
+
+async def test_a_tab_is_told_to_read_again_where_the_log_has_lost_its_end(open_tab: Open, session: Session) -> None:
+    """As where the database broke down before the last text on its way was on the disk."""
+    await write(events.append, session.pk, "delta", {"text": "x"})
+    tab = await open_tab()
+    await tab.hello()
+    await tab.until("delta")
+    await read(Event.objects.filter(kind="delta").delete)
+    await read(Session.objects.filter(pk=session.pk).update, event_seq=2)
+    await listeners().look()
+    assert await tab.frame() == {"v": 1, "kind": "resync", "seq": 2}
+    await write(actions.rename_session, session, title="Harbour", actor=session.owner)
+    assert (await tab.frame())["title"] == "Harbour"
 
 
 async def test_a_tab_that_no_ring_reaches_gets_all_at_its_next_ping(

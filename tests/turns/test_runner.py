@@ -23,11 +23,12 @@ from efforts.models import Branch, Event, Message, Run, Session
 from efforts.models.threads import read
 from efforts.turns import demo, recording
 from efforts.turns import runner as module
+from efforts.turns.orchestrator import RunControl
 from efforts.turns.recording import COMPLETED, CallReply, Delta, Lease, LeaseLost
-from efforts.turns.runner import DeltaWriter, Runner
+from efforts.turns.runner import DeltaWriter, Runner, stop
 from tests.fakes.provider import FakeProvider
 from tests.fakes.provider import Reply as Said
-from tests.turns.conftest import Stage
+from tests.turns.conftest import PATIENCE, Stage
 from tests.waiting import beside, wait_until_somebody_waits
 
 on_postgres = pytest.mark.skipif("connection.vendor == 'sqlite'", reason="SQLite has one writer at a time.")
@@ -238,6 +239,36 @@ def test_a_cancelled_turn_does_not_break_the_running_sum(session: Session) -> No
     recording.claim_runs(first.owner, 1)
     turns = {turn.number: turn for turn in session.turns.all()}
     assert turns[3].tokens_before == turns[1].tokens > 0
+
+
+async def test_a_message_is_answered_though_the_channel_layer_is_silent_and_nobody_looks(
+    stage: Stage, layer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runner, looks, answered = Runner(), asyncio.Semaphore(0), asyncio.Event()
+    sweep, answer = runner.sweep, runner.answer
+
+    async def look() -> None:
+        await sweep()
+        looks.release()
+
+    async def reply(control: RunControl) -> None:
+        await answer(control)
+        answered.set()
+
+    async def lost(group: str, message: dict[str, Any]) -> None:
+        pass
+
+    monkeypatch.setattr("efforts.turns.runner.SWEEP", 1_000)
+    monkeypatch.setattr(runner, "sweep", look)
+    monkeypatch.setattr(runner, "answer", reply)
+    monkeypatch.setattr(layer, "group_send", lost)
+    task = asyncio.create_task(runner.run())
+    async with asyncio.timeout(PATIENCE):
+        await looks.acquire()
+        await stage.say("Hi")
+        await answered.wait()
+    await stop(runner, task)
+    assert (await stage.turn(1)).run.state == "completed"  # type: ignore[union-attr]
 
 
 @pytest.mark.grown
