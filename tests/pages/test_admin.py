@@ -250,6 +250,20 @@ def test_lists_and_searches_are_logged_as_looks_are_and_told_to_whom_they_concer
     assert "looking for" in as_alice.get("/settings/").content.decode()
 
 
+def test_every_look_is_listed_however_many_there_are_and_the_newest_say_how_many(
+    as_alice: Client, alice: User, bob: User
+) -> None:
+    for number in range(45):
+        look = {"model": "effort", "rows": 1, "query": f"q=word{number}."}
+        AccountEvent.objects.create(owner=alice, actor=bob, kind="listed by staff", data=look)
+    pages = [as_alice.get(f"/settings/?looks={number}").content.decode() for number in (1, 2, 3)]
+    assert 'Who has looked <span class="quiet num">45</span>' in pages[0]
+    assert 'href="?looks=2#looks"' in pages[0]
+    listed = [re.findall(r"q=word(\d+)\.", page) for page in pages]
+    assert [len(words) for words in listed] == [20, 20, 5]
+    assert [int(word) for words in listed for word in words] == [*reversed(range(45))]
+
+
 def test_every_row_has_a_name_that_is_neither_its_number_nor_its_class() -> None:
     """Of all tables that the admin has: it is what links to a row are called."""
     ours = [model for model in admin.site._registry if not model.__module__.startswith("django.")]

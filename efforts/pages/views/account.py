@@ -8,6 +8,7 @@ from typing import Any
 
 from asgiref.sync import async_to_sync
 from django.conf import settings
+from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
@@ -30,7 +31,7 @@ LONGEST_TEST_SECONDS, LONGEST_LISTING_SECONDS = 60, 10
 
 # Of staff, at what is somebody else's.
 LOOKS = ("read by staff", "listed by staff")
-NEWEST_LOOKS = 20
+LOOKS_ON_A_PAGE = 20
 
 form_view = require_http_methods(["GET", "HEAD", "POST"])
 
@@ -46,6 +47,7 @@ def account(request: OwnRequest) -> HttpResponse:
 def settings_page(request: OwnRequest, tested: dict[str, Any] | None = None) -> HttpResponse:
     endpoints = Endpoint.objects.filter(owner=request.user)
     own = instructions_of(request.user, None)
+    looks = AccountEvent.objects.filter(owner=request.user, kind__in=LOOKS).select_related("actor")
     context = {
         "endpoints": endpoints,
         "has_default": any(endpoint.is_default for endpoint in endpoints),
@@ -53,7 +55,7 @@ def settings_page(request: OwnRequest, tested: dict[str, Any] | None = None) -> 
         "standard": connections.choose(Session()),
         "tested": tested,
         "may_add": connections.may_add_models(request.user),
-        "looks": AccountEvent.objects.filter(owner=request.user, kind__in=LOOKS).select_related("actor")[:NEWEST_LOOKS],
+        "looks": Paginator(looks, LOOKS_ON_A_PAGE).get_page(request.GET.get("looks")),
         "prompts": SavedPrompt.objects.filter(owner=request.user),
         "instructions": own,
         "instructions_tokens": tokens_of(own, for_all=True),
