@@ -11,7 +11,6 @@ from datetime import date as Day
 from decimal import Decimal
 from enum import StrEnum
 from functools import lru_cache
-from itertools import combinations
 
 from text_to_num import find_numbers
 
@@ -565,10 +564,20 @@ def is_left_to_reader(value: Value, texts: Iterable[str]) -> bool:
 def is_worked_out(value: Value, others: Iterable[Value]) -> bool:
     """Whether it is the sum, difference or product of two of the others."""
     wanted = Decimal(value.value)
-    told = {(Decimal(other.value), other.unit) for other in others if not other.loose}
+    told: dict[Decimal, set[str]] = {}
+    for other in others:
+        if not other.loose:
+            told.setdefault(Decimal(other.value), set()).add(other.unit)
+
+    def with_its_unit(a: Decimal, b: Decimal) -> bool:
+        units = [*told[a], *told[b]]
+        return (a != b or len(told[a]) > 1) and value.unit in ("", *units)
+
+    # Of each number the one that would make it up: a long log has thousands.
     return any(
-        wanted in (a + b, abs(a - b), a * b) and value.unit in ("", unit, other_unit)
-        for (a, unit), (b, other_unit) in combinations(sorted(told), 2)
+        b in told and wanted in (a + b, abs(a - b), a * b) and with_its_unit(a, b)
+        for a in told
+        for b in (wanted - a, wanted + a, a - wanted, wanted / a if a else max(told, key=lambda one: one != a))
     )
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
+from itertools import combinations
+from time import process_time
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from compaction.domain.values import is_left_to_reader, missing, names_of, values_of
+from compaction.domain.values import is_left_to_reader, is_worked_out, missing, names_of, values_of
 
 
 def named(text: str) -> list[tuple[str, str, str]]:
@@ -170,6 +173,30 @@ def test_simple_sums_differences_and_products_are_left_to_the_reader() -> None:
 def test_whatever_two_numbers_add_up_to_is_left(one: int, other: int) -> None:
     assume(one != other)
     assert left(f"{one + other} in all", f"{one} and {other}") == [str(one + other)]
+
+
+def test_of_thousands_of_numbers_it_is_told_at_once() -> None:
+    said = [
+        " and ".join(f"{7 * number} apples" for number in range(start, start + 500)) for start in range(1, 6_000, 500)
+    ]
+    began = process_time()
+    assert left("There are 9,999,991 of them.", *said) == []
+    assert process_time() - began < 4
+
+
+NUMBERS = st.tuples(st.integers(min_value=0, max_value=12), st.sampled_from(["", " km", " %", ".5"]))
+
+
+@given(NUMBERS, st.lists(NUMBERS, max_size=6))
+def test_it_is_worked_out_of_two_that_are_not_the_same(wanted: tuple[int, str], told: list[tuple[int, str]]) -> None:
+    (value,) = values_of("".join(map(str, wanted)))
+    others = [found for one in told for found in values_of("".join(map(str, one)))]
+    pairs = combinations({(Decimal(one.value), one.unit) for one in others}, 2)
+    found = any(
+        Decimal(value.value) in (a + b, abs(a - b), a * b) and value.unit in ("", first, second)
+        for (a, first), (b, second) in pairs
+    )
+    assert is_worked_out(value, others) == found
 
 
 def test_names_have_a_capital_inside_a_sentence_and_are_no_other_value() -> None:
