@@ -16,6 +16,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from efforts.domain.text.canonical import canonical_json, sha256
 
 SCHEMA_VERSION: Final = "compaction.v2"
+LONGEST_ID = 40
 
 
 class Kind(StrEnum):
@@ -91,7 +92,7 @@ def without_nul(text: str) -> str:
 
 def name(text: str) -> str:
     """Reviewers, addresses and findings call a claim by its id."""
-    if text in {".", ".."} or not text.isprintable() or "/" in text or len(text) > 40:
+    if text in {".", ".."} or not text.isprintable() or "/" in text or len(text) > LONGEST_ID:
         raise ValueError(f"{text[:40]!r} cannot be the id of a claim; number them")
     return text
 

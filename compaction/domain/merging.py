@@ -10,9 +10,10 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from uuid import UUID
 
+from efforts.domain.text.canonical import sha256
 from efforts.domain.text.source_text import Source, SourcePart
 
-from .artifact import Artifact, Claim, Section
+from .artifact import LONGEST_ID, Artifact, Claim, Section
 from .check.answers import Loose, Void, answered
 from .check.result import Checked, Opinion
 from .ledger import Entry
@@ -72,12 +73,17 @@ def prefixed(claims: Iterable[Claim], place: int, *, cites: bool) -> list[Claim]
     """With ids that are theirs alone among all parts; `cites`: those of sentences too, where sources are joined."""
     found = []
     for claim in claims:
-        changed: dict[str, object] = {"id": f"{place}.{claim.id}"}
+        changed: dict[str, object] = {"id": placed_id(place, claim.id)}
         if cites:
             changed["cites"] = tuple(f"{place}:{id}" for id in claim.cites)
             changed["ledger_ref"] = f"{place}:{claim.ledger_ref}" if claim.ledger_ref else ""
         found.append(claim.model_copy(update=changed))
     return found
+
+
+def placed_id(place: int, id: str) -> str:
+    """One that gets too long is told by its hash."""
+    return whole if len(whole := f"{place}.{id}") <= LONGEST_ID else f"{place}.{sha256(id)[:16]}"
 
 
 def read_overtaken(answer: str, parts: Sequence[Sequence[Claim]]) -> dict[str, How]:

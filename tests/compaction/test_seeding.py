@@ -11,7 +11,7 @@ from django.contrib.auth.models import User
 
 from compaction import review
 from compaction.domain.artifact import Artifact as Document
-from compaction.domain.artifact import Section, parse_artifact
+from compaction.domain.artifact import Claim, Section, parse_artifact
 from compaction.domain.check.answers import Void
 from compaction.domain.lifecycle import ClaimVerdictValue, PackageState
 from compaction.domain.merging import How, joined, merged, prefixed, read_overtaken
@@ -221,6 +221,15 @@ def test_of_one_ledger_entry_the_later_says_how_it_stands() -> None:
     )
     later = cases.claim(id="2.a", text="It was replaced.", ledger_ref="decision-1")
     assert [one.id for one in merged([first, [later]], ())] == ["2.a"]
+
+
+def test_claims_with_the_longest_ids_can_be_told_apart_and_read_again_among_those_of_windows() -> None:
+    longest = [cases.claim(id=f"{'x' * 38}{number}") for number in range(10, 13)]
+    once = prefixed(longest, 3, cites=False)
+    stages = [one for place in (1, 12) for one in prefixed(once, place, cites=True)]
+    assert len({one.id for one in (*once, *stages)}) == 9
+    for one in (*once, *stages):
+        assert Claim.model_validate_json(one.model_dump_json()) == one
 
 
 def test_the_same_said_twice_in_the_same_section_is_one_claim() -> None:
