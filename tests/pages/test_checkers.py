@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from datetime import timedelta
 
 import pytest
 from asgiref.sync import sync_to_async
 from django.contrib.auth.models import User
+from django.db.models import signals
 from django.test import Client
 from django.utils import timezone
 
 from compaction.drafting import examining
 from compaction.drafting import storing as settings_of
-from compaction.models import Check, DraftRun, Exam, Planted, Reserved
-from compaction.pages.presenters.checkers import checkers_of
+from compaction.models import Check, DraftRun, Exam, ModelRequest, Planted, Reserved
+from compaction.pages.presenters.checkers import MOST_LISTED, checkers_of
 from efforts.context.connections import ModelChoice
 from efforts.models import Endpoint
 from tests.compaction.review import MODEL, STATES, Room
@@ -75,6 +77,35 @@ def test_what_a_check_missed_and_why_it_proves_nothing_is_listed_for_its_owner_a
     other = shown(as_bob)
     assert MODEL not in other
     assert "No model is connected" in other
+
+
+def test_however_much_was_checked_only_what_is_listed_is_read(room: Room, alice: User, as_alice: Client) -> None:
+    row = STATES["void"](room)
+    (check, *_), kind = Check.objects.filter(run=row.run), {"role": "canary", "kind": "digits", "number": 1}
+    made = Check.objects.bulk_create(
+        Check(run=check.run, model=check.model, provider=check.provider, attempt=1, void=f"Number {number}.")
+        for number in range(60)
+    )
+    asked = ModelRequest.objects.filter(check_made=check)[0]
+    Planted.objects.bulk_create(
+        Planted(check_made=one, request=asked, claim={"text": f"Wrong {one.void}"}, held=False, **kind) for one in made
+    )
+    read = Counter[type]()
+
+    def count(sender: type, **_: object) -> None:
+        read[sender] += 1
+
+    signals.post_init.connect(count)
+    try:
+        page = shown(as_alice)
+    finally:
+        signals.post_init.disconnect(count)
+    assert max(read[Check], read[Planted]) <= 2 * MOST_LISTED
+    number = Check.objects.exclude(void="").count()
+    assert (number >= 60, f"Checks that do not count, {number}" in page) == (True, True)
+    assert "Number 59." in page
+    assert "Number 20." not in page
+    assert "Wrong Number 59." in page
 
 
 def test_what_was_noticed_is_counted_by_how_long_ago_it_was(room: Room, alice: User) -> None:

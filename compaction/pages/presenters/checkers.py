@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Any
 
+from django.db.models import Count, Max, Min, Q, QuerySet
 from django.utils import timezone
 
 from compaction.domain.gates.cost import ENOUGH_RUNS, LAST_RUNS, percentile
@@ -24,7 +25,18 @@ WINDOWS: tuple[int | None, ...] = (7, 30, None)
 # What was planted that is no changed sentence or claim.
 TRUE, LEFT_OUT = "true sentence (must not be doubted)", "claim left out (must be noticed as missing)"
 NAMES = {"control": TRUE, "hidden": LEFT_OUT}
-MOST_MISSES = 20
+MOST_LISTED = 20
+COUNTED: dict[str, Any] = {
+    "first": Min("pk"),
+    "conversations": Count("run__session", distinct=True),
+    "checks": Count("pk"),
+    "voids": Count("pk", filter=~Q(void="")),
+    "last_at": Max("created_at"),
+}
+CAUGHT = Q(held=True)
+NO_WORK: dict[str, Any] = {
+    "conversations": 0, "checks": 0, "voids": 0, "last_at": None, "void": (), "kinds": (), "misses": (),
+}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,7 +64,8 @@ class MissView:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckerView:
-    """One model at one address. `endpoint`: by which it can take its exam, None where it is no longer connected."""
+    """One model at one address. `endpoint`: by which it can take its exam, None where it is no longer connected. `void`
+    and `misses`: the newest."""
 
     model: str
     provider: str
@@ -60,7 +73,11 @@ class CheckerView:
     exam: Exam | None
     why: str
     is_chosen: bool
-    checks: tuple[Check, ...]
+    conversations: int
+    checks: int
+    voids: int
+    last_at: datetime | None
+    void: tuple[Check, ...]
     kinds: tuple[KindView, ...]
     misses: tuple[MissView, ...]
 
@@ -68,14 +85,6 @@ class CheckerView:
     def is_recorded(self) -> bool:
         """Of the example: it takes no exam."""
         return self.model == RECORDED_MODEL
-
-    @property
-    def void(self) -> tuple[Check, ...]:
-        return tuple(one for one in self.checks if one.void)
-
-    @property
-    def last(self) -> Check | None:
-        return self.checks[-1] if self.checks else None
 
     @property
     def errors(self) -> Noticed:
@@ -94,10 +103,6 @@ class CheckerView:
         found = [kind.noticed[-1] for kind in self.kinds if counts(kind.name)]
         return Noticed(caught=sum(one.caught for one in found), planted=sum(one.planted for one in found))
 
-    @property
-    def conversations(self) -> int:
-        return len({one.run.session_id for one in self.checks})
-
 
 @dataclass(frozen=True, kw_only=True)
 class CheckersView:
@@ -113,13 +118,9 @@ def checkers_of(user: User) -> CheckersView:
     exams: dict[Key, Exam] = {}
     for exam in Exam.objects.filter(owner=user).order_by("pk"):
         exams[exam.provider, exam.model] = exam
-    checks: dict[Key, list[Check]] = {}
-    for check in Check.objects.filter(run__session__owner=user).select_related("run").order_by("pk"):
-        checks.setdefault((check.provider, check.model), []).append(check)
-    planted: dict[Key, list[Planted]] = {}
-    counted = Planted.objects.filter(check_made__run__session__owner=user, held__isnull=False)
-    for one in counted.select_related("check_made").order_by("pk"):
-        planted.setdefault((one.check_made.provider, one.check_made.model), []).append(one)
+    mine = Check.objects.filter(run__session__owner=user)
+    counted: Any = mine.order_by().values("provider", "model").annotate(**COUNTED)
+    checks = {(row["provider"], row["model"]): row for row in counted.order_by("first")}
     endpoints = endpoints_by_key(user)
     chosen = chosen_key(user)
     return CheckersView(
@@ -131,9 +132,7 @@ def checkers_of(user: User) -> CheckersView:
                 exam=exams.get(key),
                 why=costs.examined(exams[key]).why if key in exams else "",
                 is_chosen=key == chosen,
-                checks=tuple(checks.get(key, ())),
-                kinds=tuple(kinds_of(planted.get(key, ()))),
-                misses=tuple(misses_of(planted.get(key, ()))),
+                **(work_of(mine.filter(provider=key[0], model=key[1]), checks[key]) if key in checks else NO_WORK),
             )
             for key in dict.fromkeys([*checks, *exams, *endpoints])
         ),
@@ -159,31 +158,49 @@ def chosen_key(user: User) -> Key | None:
     return chosen.endpoint.base_url, chosen.model or chosen.endpoint.model
 
 
-def kinds_of(planted: Sequence[Planted]) -> Iterator[KindView]:
-    now = timezone.now()
-    for name in dict.fromkeys(sorted(name_of(one) for one in planted)):
-        of_kind = [one for one in planted if name_of(one) == name]
-        recent = (
-            [one for one in of_kind if days is None or one.check_made.created_at >= now - timedelta(days=days)]
-            for days in WINDOWS
-        )
+def work_of(checks: QuerySet[Check], counted: dict[str, Any]) -> dict[str, Any]:
+    planted = Planted.objects.filter(check_made__in=checks)
+    newest = checks.exclude(void="").order_by("-pk")[:MOST_LISTED]
+    return {
+        **{name: counted[name] for name in ("conversations", "checks", "voids", "last_at")},
+        "void": tuple(reversed(newest)),
+        "kinds": tuple(kinds_of(planted.filter(held__isnull=False))),
+        "misses": tuple(misses_of(planted.filter(held=False))),
+    }
+
+
+def kinds_of(planted: QuerySet[Planted]) -> Iterator[KindView]:
+    now, counts = timezone.now(), dict[str, Count]()
+    for place, days in enumerate(WINDOWS):
+        recent = Q(check_made__created_at__gte=now - timedelta(days=days)) if days else Q()
+        counts |= {
+            f"planted_{place}": Count("pk", filter=recent),
+            f"caught_{place}": Count("pk", filter=recent & CAUGHT),
+        }
+    by_name: dict[str, list[dict[str, Any]]] = {}
+    counted: Any = planted.order_by().values("role", "kind").annotate(**counts)
+    for row in counted:
+        by_name.setdefault(name_of(row["role"], row["kind"]), []).append(row)
+    for name, rows in sorted(by_name.items()):
         yield KindView(
             name=name,
             noticed=tuple(
-                Noticed(caught=sum(one.held is True for one in found), planted=len(found)) for found in recent
+                Noticed(
+                    caught=sum(row[f"caught_{place}"] for row in rows),
+                    planted=sum(row[f"planted_{place}"] for row in rows),
+                )
+                for place in range(len(WINDOWS))
             ),
         )
 
 
-def misses_of(planted: Sequence[Planted]) -> Iterator[MissView]:
-    """The newest."""
-    missed = [one for one in planted if one.held is False]
-    for one in reversed(missed[-MOST_MISSES:]):
-        yield MissView(kind=name_of(one), words=one.claim["text"], check=one.check_made)
+def misses_of(missed: QuerySet[Planted]) -> Iterator[MissView]:
+    for one in missed.select_related("check_made").order_by("-pk")[:MOST_LISTED]:
+        yield MissView(kind=name_of(one.role, one.kind), words=one.claim["text"], check=one.check_made)
 
 
-def name_of(one: Planted) -> str:
-    return NAMES.get(one.role) or one.kind
+def name_of(role: str, kind: str) -> str:
+    return NAMES.get(role) or kind
 
 
 @dataclass(frozen=True, kw_only=True)
