@@ -70,6 +70,8 @@ SETTINGS = (
     "review_mode",
     "temperature",
 )
+# Of the settings of a run, what is another where another model answers, or its limit is another.
+OF_NOW = ("kind", "endpoint", "label", "model", "window", "pictures", "price", "correction", "reply", "reply_limit")
 CLIENT_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -346,8 +348,8 @@ def continue_reply(turn: Turn, *, actor: User) -> Run:
             raise Refused("not_cut_off", "This reply was not cut off, so there is nothing to go on with.")
         # Later replies were given to what it says now.
         check_last(branch, turn, "Only the last reply can go on. Ask for the rest in a message.")
-        # With the limit as it is now; all else stays as the reply began.
-        kept = {name: value for name, value in run.settings.items() if name not in ("reply", "reply_limit")}
+        # By the model that answers now, with the limit as it is now; all else stays as the reply began.
+        kept = {name: value for name, value in run.settings.items() if name not in OF_NOW}
         run.settings, run.state = {**kept, "continued": True}, RunState.QUEUED
         run.error_code, run.error_text, run.stop_requested_at, run.ended_at = "", "", None, None
         run.save(update_fields=["settings", "state", "error_code", "error_text", "stop_requested_at", "ended_at"])

@@ -174,6 +174,18 @@ async def test_a_model_with_nothing_to_add_had_said_all(stage: Stage, provider: 
     assert (turn.run.state, turn.run.finish_reason, turn.run.error_text) == ("completed", "stop", "")
 
 
+async def test_a_reply_goes_on_by_the_model_that_answers_now(stage: Stage, provider: FakeProvider) -> None:
+    turn = await cut_turn(stage, provider)
+    other = Endpoint(owner=stage.session.owner, name="other", base_url=provider.url, model="other-1")
+    await write(other.save)
+    await set_up(stage, endpoint=other)
+    provider.script = [Reply("lm tonight.")]
+    turn = await go_on(stage, turn)
+    assert provider.requests[-1]["model"] == "other-1"
+    assert turn.run is not None
+    assert turn.run.settings["label"] == "other-1 · other"
+
+
 async def test_only_the_last_reply_goes_on(stage: Stage, provider: FakeProvider) -> None:
     turn = await cut_turn(stage, provider)
     await stage.ask("Thanks.")
