@@ -19,7 +19,15 @@ from efforts.log.timelines import branch_turns, seal_at
 from efforts.models import Branch, ContextPointer, Effort, EffortState, Message, PointerTurn, Run, Turn, TurnLabel
 from efforts.standins.logs import SourceLog
 
-from .conversations import bring_back, check_message, collapse_when_idle, option_of, put_message, sent_before
+from .conversations import (
+    asked_again,
+    bring_back,
+    check_message,
+    collapse_when_idle,
+    option_of,
+    put_message,
+    sent_before,
+)
 from .exclusions import copy_exclusions
 from .files.composer import copies_of
 from .holds import copy_holds
@@ -204,7 +212,8 @@ def say_instead(
         if sent := sent_before(branch.session, client_id):
             return sent
         sibling = fork(branch, after=number - 1, actor=actor, name=name)
-        chosen: dict[str, bool | str] = {"aside": turn.run is not None and turn.run.is_aside, "answer": answer}
+        assert turn.run is not None
+        chosen = {**asked_again(turn.run), "answer": answer, "note": False}
         return put_message(
             branch.session,
             sibling.pk,

@@ -327,8 +327,8 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
         # The old attempt no longer counts, and the new one has said nothing yet.
         asked = turn.messages.filter(role__in=OF_PERSON).values_list("tokens", flat=True)
         turn.tokens = sum(tokens + MESSAGE_OVERHEAD for tokens in asked)
-        chosen = {"cut_current": bool(changes.get("cut_current")), "aside": turn.run.is_aside, "note": turn.run.is_note}
-        chosen["answer"] = turn.run.settings.get("answer", "")
+        chosen = asked_again(turn.run)
+        chosen["cut_current"] |= bool(changes.get("cut_current"))
         run = queue_run(turn, attempt=turn.runs.count() + 1, chosen=chosen)
         source_changes(branch, turn)
         words_change(branch, turn, actor)
@@ -336,6 +336,12 @@ def retry_turn(turn: Turn, *, actor: User, changes: Mapping[str, Any] | None = N
         data = {**about(turn), "run": str(run.pk), "attempt": run.attempt}
         events.append(turn.session_id, "run.queued", data, actor=actor)
     return run
+
+
+def asked_again(run: Run) -> dict[str, Any]:
+    """What a run was asked for alone, for another one of the same message."""
+    kept = {"aside": run.is_aside, "note": run.is_note, "answer": run.settings.get("answer", "")}
+    return {**kept, "cut_current": bool(run.settings.get("cut_current"))}
 
 
 def continue_reply(turn: Turn, *, actor: User) -> Run:

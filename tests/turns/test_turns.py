@@ -9,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from efforts import actions
+from efforts.context.planning import main_branch
 from efforts.context.plans import replay
 from efforts.domain.prompt.plan import RequiredTooLarge
 from efforts.domain.text.canonical import request_sha256
 from efforts.models import ContextPlan, Endpoint, Event, Message, Run, Turn
-from efforts.models.threads import read
+from efforts.models.threads import read, write
 from efforts.turns.orchestrator import MOST_CALLS, over_budget
 from efforts.turns.recording import Lease
 from efforts.turns.runner import Runner
@@ -269,6 +271,20 @@ async def test_a_message_over_the_budget_is_kept_unsent_and_can_go_with_its_midd
     await stage.retry(turn, cut_current=True)
     await stage.settled()
     assert "the middle is not shown" in provider.requests[0]["messages"][-1]["content"]
+
+
+async def test_what_was_sent_without_its_middle_is_sent_so_again(stage: Stage, provider: FakeProvider) -> None:
+    turn = await stage.ask("word " * 20_000)
+    provider.script = [Reply("Broken", ending=CUT), Reply("Whole."), Reply("Again.")]
+    await stage.retry(turn, cut_current=True)
+    await stage.settled()
+    await stage.retry(turn)
+    await stage.settled()
+    main = await read(main_branch, stage.session)
+    await write(actions.regenerate, main, 1, actor=stage.session.owner)
+    await stage.settled()
+    last = [request["messages"][-1]["content"] for request in provider.requests]
+    assert ["the middle is not shown" in text for text in last] == [True] * 3
 
 
 async def test_a_key_that_cannot_be_read_any_more_is_told_and_the_message_is_kept(stage: Stage) -> None:
