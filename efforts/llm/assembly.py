@@ -106,8 +106,12 @@ class ReplyAssembly:
         fragments = delta.get("tool_calls")
         for fragment in fragments if isinstance(fragments, list) else ():
             self._add_fragment(_object(fragment))
-        thought = _text(delta.get("reasoning_content")) or _text(delta.get("reasoning"))
-        text = _text(delta.get("content")) or _text(delta.get("refusal"))
+        content = delta.get("content")
+        # Mistral's models that think send lists of what they think and say.
+        parts = content if isinstance(content, list) else ()
+        within = "".join(_joined(_object(part).get("thinking")) for part in parts)
+        thought = _text(delta.get("reasoning_content")) or _text(delta.get("reasoning")) or within
+        text = _joined(content) or _text(delta.get("refusal"))
         return [*([ThinkingDelta(thought)] if thought else ()), *(self._block.take(text) if text else ())]
 
     def rest(self) -> list[Piece]:
@@ -153,6 +157,13 @@ def _object(value: object) -> Mapping[str, Any]:
 
 def _text(value: object) -> str:
     return value if isinstance(value, str) else ""
+
+
+def _joined(content: object) -> str:
+    """A text, or those of a list of parts."""
+    if not isinstance(content, list):
+        return _text(content)
+    return "".join(_text(_object(part).get("text")) for part in content)
 
 
 def _as_text(arguments: object) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import pytest
 
 from efforts.llm.assembly import ReplyAssembly
@@ -91,7 +93,7 @@ def test_what_is_no_count_of_tokens_was_not_reported(count):
     assert finished.usage == ReportedUsage(None, 2, None)
 
 
-def said(deltas: list[dict[str, str]]) -> tuple[str, str]:
+def said(deltas: Sequence[Mapping[str, object]]) -> tuple[str, str]:
     """The thinking and the text that a stream of these deltas comes to."""
     reply = ReplyAssembly()
     pieces = [piece for delta in deltas for piece in reply.add({"choices": [{"delta": delta}]})]
@@ -103,6 +105,17 @@ def said(deltas: list[dict[str, str]]) -> tuple[str, str]:
 @pytest.mark.parametrize("name", ["reasoning_content", "reasoning"])
 def test_thinking_that_has_a_name_of_its_own_is_no_text(name: str) -> None:
     assert said([{name: "Let me "}, {name: "see."}, {"content": "Hello."}]) == ("Let me see.", "Hello.")
+
+
+def test_a_reply_may_come_as_a_list_of_what_is_thought_and_said() -> None:
+    thinking = [
+        [{"type": "thinking", "thinking": [{"type": "text", "text": text}], "closed": True}]
+        for text in ("Let me ", "see.")
+    ]
+    said_so = [[{"type": "text", "text": "Hel"}, {"type": "text", "text": "lo"}], "."]
+    assert said([{"content": content} for content in (*thinking, *said_so)]) == ("Let me see.", "Hello.")
+    odd = [[], [None, 3, {"thinking": 3}, {"thinking": "So"}, {"text": ["x"]}, {"thinking": [None, {"text": 3}]}]]
+    assert said([{"content": content} for content in odd]) == ("So", "")
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 100])
