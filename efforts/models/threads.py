@@ -70,10 +70,6 @@ def writers() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="orm-write") if on_sqlite else readers()
 
 
-def writes_queue() -> bool:
-    return writers() is not readers()
-
-
 @cache
 def first_writer() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="orm-first")

@@ -34,7 +34,7 @@ from efforts.models import Branch, Session
 from efforts.models.faults import told_of
 from efforts.models.prepared import prepared
 from efforts.models.said import said
-from efforts.models.threads import read, write, writes_queue
+from efforts.models.threads import read, write
 from efforts.turns import verbs
 from efforts.turns.listeners import Listeners, listeners, standing
 
@@ -209,14 +209,13 @@ class SessionConsumer(AsyncConsumer):  # type: ignore[misc]  # channels has no t
         async with send_gates.setdefault(self.user_id, asyncio.Lock()):
             try:
                 # Where writes go through one thread, those of all others would stand behind refusals.
-                if checked := writes_queue():
-                    await read(self.check_send, asked)
-                values = {"text": text, "client_id": client_id, "files": frame.get("files"), "checked": checked}
-                await self.command(frame, verbs.send, **values, **how)
+                await read(self.check_send, asked)
             except Refused as error:
                 if error.code in BEYOND_SHARE:
                     await asyncio.sleep(REFUSED_PAUSE)
                 raise
+            values = {"text": text, "client_id": client_id, "files": frame.get("files"), "checked": True}
+            await self.command(frame, verbs.send, **values, **how)
 
     async def on_stop(self, frame: dict[str, Any]) -> None:
         await self.command(frame, verbs.stop, run_id=need_id(frame, "run"))
