@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -20,7 +20,7 @@ from efforts.domain.effort.states import ScopeKind
 from efforts.domain.text.source_text import Part, Source
 from efforts.llm.builtin.replies import is_only_its_own
 from efforts.models import Branch, Effort, Session
-from efforts.models.threads import write
+from efforts.models.threads import read, write
 from efforts.standins.compacting import Estimate, Progress, Summary
 from efforts.turns.recording import count
 
@@ -70,7 +70,9 @@ class ScopeWork:
 
     async def draft(self, progress: Progress) -> Summary:
         """Of the day's tokens what it may need is kept free for it, until what it has cost is kept."""
-        task, reserved = await write(self.within_the_day)
+        # Its tokens are counted where no turn waits for them.
+        needed = await read(self.needed)
+        task, reserved = await write(self.within_the_day, *needed) if needed else (self.task, None)
         made = None
         try:
             task = await self.with_exam(task, progress)
@@ -80,13 +82,17 @@ class ScopeWork:
             if made is None:
                 await write(release, reserved)
 
-    def within_the_day(self) -> tuple[Task, int | None]:
-        """By no model where what is left is not enough. What was recorded costs nothing."""
+    def needed(self) -> tuple[int, float] | None:
+        """Tokens and seconds, at most. What was recorded costs nothing."""
         if self.task.choice is None or self.task.choice.kind == "recorded" or not_worth(self.task):
-            return self.task, None
+            return None
+        windows = windows_of(self.task)
         slowest = max(one.draft_seconds for one in (self.task.choice, self.task.checker) if one)
-        seconds = MOST_REQUESTS * max(len(windows_of(self.task)), 1) * slowest + SLACK
-        reserved, why = reserve(self.session, most_of(self.task), seconds)
+        return most_of(self.task, windows), MOST_REQUESTS * max(len(windows), 1) * slowest + SLACK
+
+    def within_the_day(self, tokens: int, seconds: float) -> tuple[Task, int | None]:
+        """By no model where what is left is not enough."""
+        reserved, why = reserve(self.session, tokens, seconds)
         by_none = replace(self.task, choice=None, checker=None, note=why)
         return (by_none if why else self.task), reserved
 
@@ -129,10 +135,10 @@ class ScopeWork:
         )
 
 
-def most_of(task: Task) -> int:
-    """Tokens that a task may use up, its windows and what merges them included."""
-    windows = windows_of(task) or [list(task.source.turns)]
-    sizes = [count(task.source.between(set(turns)).text) for turns in windows]
+def most_of(task: Task, windows: Sequence[Sequence[int]] | None = None) -> int:
+    """Tokens that a task may use up, its `windows` and what merges them included."""
+    windows = windows_of(task) if windows is None else windows
+    sizes = [count(task.source.between(set(turns)).text) for turns in windows or [task.source.turns]]
     merging = overtaken_price(sizes) if len(sizes) > 1 else 0
     return sum(price_of(tokens, task.purpose).total for tokens in sizes) + merging
 
@@ -159,8 +165,9 @@ def estimate(branch: Branch, log: SourceLog, kind: ScopeKind) -> Estimate:
         return Estimate(source=source, note=task.note, digest=True)
     if why := not_worth(task):
         return Estimate(source=source, note=why, digest=True)
-    refusal = "" if windows_of(task) else TOO_LARGE.format(largest=task.largest, model=choice.model)
-    most = most_of(task) + exam_of(task)
+    windows = windows_of(task)
+    refusal = "" if windows else TOO_LARGE.format(largest=task.largest, model=choice.model)
+    most = most_of(task, windows) + exam_of(task)
     return Estimate(source=source, model=choice.model, most=most, payback=earned_back(task), refusal=refusal)
 
 

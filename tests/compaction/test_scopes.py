@@ -10,9 +10,10 @@ from compaction import review
 from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.domain.limits import largest_source
 from compaction.domain.merging import How
-from compaction.drafting import costs, scopes
+from compaction.drafting import costs, scopes, summaries
 from compaction.drafting.reading import checked_of, log_for
 from compaction.drafting.scopes import MOST_REQUESTS
+from compaction.drafting.summaries import Task
 from compaction.models import Artifact, Check, DraftRun, ModelRequest, Recheck
 from compaction.pages.presenters.usage import asked_for
 from compaction.review.rechecking import RECHECKS
@@ -27,6 +28,7 @@ from efforts.models import ContextPointer, ScopeDraft, Session
 from efforts.models.threads import read, write
 from efforts.turns.recording import count
 from efforts.turns.runner import Runner
+from efforts.turns.scopes import SCOPES
 from tests.efforts.logs import say
 from tests.fakes.provider import FakeProvider, NoAnswer, Reply, Status
 
@@ -309,6 +311,30 @@ def test_excerpts_cost_what_the_drafts_cost_that_came_to_nothing(windows: Bench)
     assert costs.spent_on(windows.digest().family) == used > 0
     # Whoever has read the windows has not read the excerpts.
     assert blockers.seen([windows.digest().pk])[windows.digest().pk].read_by == ()
+
+
+def test_windows_are_worked_out_where_nobody_waits_to_write(windows: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    writing, found, windows_of = [False], list[bool](), summaries.windows_of
+
+    async def writes(*given: Any) -> Any:
+        writing[0] = True
+        try:
+            return await write(*given)
+        finally:
+            writing[0] = False
+
+    def works_out(task: Task) -> list[list[int]]:
+        found.append(writing[0])
+        return windows_of(task)
+
+    asked = actions.compact_turns(windows.place, 1, 7)
+    monkeypatch.setattr(scopes, "write", writes)
+    for module in (scopes, summaries):
+        monkeypatch.setattr(module, "windows_of", works_out)
+    work(SCOPES)
+    assert ScopeDraft.objects.get(pk=asked.pk).state == ScopeState.READY
+    # Once for the day's tokens, once to draft.
+    assert found == [False, False]
 
 
 def test_what_windows_may_need_is_kept_free_until_the_last_can_have_ended(
