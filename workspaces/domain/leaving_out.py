@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
 from pathspec import GitIgnoreSpec
+from pathspec.patterns.gitignore.spec import GitIgnoreSpecPattern
 
 from workspaces.domain.states import Skip
 
@@ -59,13 +61,11 @@ def why_left_out(data: bytes) -> Skip | None:
     return Skip.SECRET if PRIVATE_KEY.search(data) else None
 
 
-def is_pattern(line: str) -> bool:
-    """Not a single "!" or "[z-a]", which leave out nothing, as with Git."""
-    try:
-        GitIgnoreSpec.from_lines([line])
-    except (ValueError, re.error):
-        return False
-    return True
+def patterns_in(lines: Iterable[str]) -> Iterator[GitIgnoreSpecPattern]:
+    """A single "!" or "[z-a]" leaves out nothing, as with Git."""
+    for line in lines:
+        with suppress(ValueError, re.error):
+            yield from GitIgnoreSpec.from_lines([line]).patterns
 
 
 class Ignored:
@@ -75,7 +75,7 @@ class Ignored:
         self.specs = specs
 
     def below(self, folder: str, lines: Iterable[str]) -> Ignored:
-        return Ignored((*self.specs, (folder, GitIgnoreSpec.from_lines(filter(is_pattern, lines)))))
+        return Ignored((*self.specs, (folder, GitIgnoreSpec(patterns_in(lines)))))
 
     def has(self, path: str) -> bool:
         """`path` of a folder ends with a slash."""
