@@ -85,10 +85,10 @@ def search(
     exact = written_out(snapshot, query)
     meanings = nearest(snapshot, meant) if meant else {}
     ids = {*holding(with_term, symbols).tolist(), *exact, *islice(meanings, NEAREST)}
-    rows = list(candidate_rows(snapshot, ids, terms))
+    rows = list(candidate_rows(ids, terms))
     neighbours = neighbours_of(snapshot, rows, frequencies, terms) if rankers.graph else {}
     more = {other for others in neighbours.values() for other, _ in others} - {row.symbol for row in rows}
-    rows += candidate_rows(snapshot, more, terms)
+    rows += candidate_rows(more, terms)
     scored = ranking.rank(
         rows,
         frequencies,
@@ -141,10 +141,11 @@ def holding(found: Sequence[Ids], symbols: int) -> Ids:
     return most
 
 
-def candidate_rows(snapshot: Snapshot, ids: set[int], terms: Sequence[str]) -> Iterator[Candidate]:
+def candidate_rows(ids: set[int], terms: Sequence[str]) -> Iterator[Candidate]:
+    """All of these stand in the snapshot: asked once more, SQLite would look in each file for each of them."""
     wanted = [f" {term} " for term in terms]
     fields = ("id", "kind", "is_test", "qualified", "length", "terms", "names")
-    rows = Symbol.objects.filter(snapshot.standing_by_file, pk__in=ids).order_by("pk").values_list(*fields)
+    rows = Symbol.objects.filter(pk__in=ids).order_by("pk").values_list(*fields)
     for id, kind, is_test, qualified, length, text, names in rows:
         yield Candidate(
             symbol=id,
