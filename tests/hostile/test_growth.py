@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import date
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
@@ -32,6 +33,8 @@ from workspaces.domain.languages import language_of
 from workspaces.domain.outcomes import words_of
 from workspaces.domain.outline import headings, outline_of, own_lines, parts_of
 from workspaces.domain.outputs import printed
+from workspaces.indexing.symbols import Indexed
+from workspaces.models import File
 
 SMALL = 12_500
 # What a text of any length costs, and a measurement errs by; in seconds of this thread.
@@ -124,6 +127,18 @@ def test_a_file_of_thousands_of_names_is_outlined_in_time(path: str) -> None:
             own_lines(one, parts.get(place, ()), lines.split("\n") if not place else ["a"])
 
     assert spent(outlined, "x" * 4_000) < 8 * spent(outlined, "x" * 1_000) + SLACK
+
+
+@pytest.mark.slow
+def test_minified_code_is_indexed_in_time() -> None:
+    """Thousands of functions on one line."""
+
+    def indexed(text: str) -> None:
+        functions = "".join(f"function f{n}(a){{return a.b||c{n}}}" for n in range(len(text)))
+        file = File(pk=1, path="a.js", language="javascript", text=functions, workspace_id=uuid4())
+        assert len(list(Indexed(file, outline_of("a.js", "javascript", functions)).symbols())) == len(text) + 1
+
+    assert spent(indexed, "x" * 2_000) < 8 * spent(indexed, "x" * 500) + SLACK
 
 
 COMMENTED = {

@@ -14,6 +14,8 @@ VERSION = "1"
 # Of a symbol: lines that are read, characters of what is said of it, and words of its code. Each word costs a local
 # model as much time as the one before it, and the first ones tell most.
 LINES, DOC, WORDS = 60, 200, 32
+# Letters of a line: minified code is one long line of thousands of functions, and each would be given all of it.
+LONGEST_LINE = 2_000
 # What every language says all the time, and no question asks for.
 KEYWORDS = """
     and as async await bool break case cls const continue def do elif else end enum err export extends false final
@@ -27,15 +29,20 @@ IDENTIFIER = re.compile(r"[^\W\d_]{2,}")
 
 def content_sha256(qualified: str, doc: str, lines: Sequence[str]) -> str:
     """The same for what `embedded_text` gives the same."""
-    return sha256(canonical_json([VERSION, qualified, doc, list(lines[:LINES])]))
+    return sha256(canonical_json([VERSION, qualified, doc, beginning(lines)]))
 
 
 def embedded_text(kind: str, qualified: str, doc: str, lines: Sequence[str]) -> str:
     """In plain words, which such models know best; without what looks like a secret."""
     name = " ".join(parts_of(qualified)[-6:])
     said = " ".join(str(redact(doc).value).split())[:DOC]
-    code = list(dict.fromkeys(words_of(str(redact("\n".join(lines[:LINES])).value))))
+    code = list(dict.fromkeys(words_of(str(redact("\n".join(beginning(lines))).value))))
     return f"{kind} {name}. {said}\n{' '.join(code[:WORDS])}"
+
+
+def beginning(lines: Sequence[str]) -> list[str]:
+    """Of a line that is cut the last word goes: half of a secret would not be known for one."""
+    return [line if len(line) <= LONGEST_LINE else line[:LONGEST_LINE].rpartition(" ")[0] for line in lines[:LINES]]
 
 
 def words_of(code: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from django.db import connection, transaction
@@ -84,8 +85,10 @@ class Indexed:
         definitions = self.outline.definitions[:SYMBOLS_PER_FILE]
         path_terms, parts = terms_of(self.file.path), parts_of(definitions)
         workspace, scope = self.workspace, scope_of(self.file.workspace_id)
+        # Once for each text: minified code has thousands of functions on one long line.
+        read = cache(lambda text: terms_of(text)[:MOST_TERMS])
         for place, one in enumerate(definitions):
-            terms = terms_of(told_of(one, parts.get(place, ()), lines))[:MOST_TERMS]
+            terms = read(told_of(one, parts.get(place, ()), lines))
             yield (
                 self.id(place),
                 workspace,
