@@ -49,6 +49,28 @@ def test_lines_keep_their_ends_and_the_last_one_stays_without() -> None:
 
 
 @pytest.mark.parametrize(
+    ("diff", "result"),
+    [
+        ("@@ -3,1 +3,2 @@\n c\n+d\n", "a\r\nb\r\nc\r\nd"),
+        ("@@ -3,1 +3,1 @@\n-c\n+C\n", "a\r\nb\r\nC"),
+        ("@@ -2,2 +2,1 @@\n b\n-c\n", "a\r\nb"),
+        ("@@ -1,1 +1,1 @@\n-a\n+A\n", "A\r\nb\r\nc"),
+    ],
+)
+def test_a_file_of_windows_that_ends_without_a_line_end_stays_one(diff: str, result: str) -> None:
+    text = "a\r\nb\r\nc"
+    assert apply_hunks(text, read_diff("x", diff, text), (0,)) == result
+
+
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_the_mark_at_the_beginning_of_a_file_stays_whether_a_diff_has_it_or_not(mark: str) -> None:
+    """Some editors put one there, which nobody sees."""
+    text = "\ufeffa\nb\n"
+    hunks = read_diff("x", f"@@ -1,2 +1,2 @@\n-{mark}a\n+{mark}A\n b\n", text)
+    assert apply_hunks(text, hunks, (0,)) == "\ufeffA\nb\n"
+
+
+@pytest.mark.parametrize(
     ("diff", "says"),
     [
         ("", "has no hunk"),

@@ -17,6 +17,8 @@ from workspaces.domain.following import MOST_COMPARED, places_of, same_ends
 
 HUNK = re.compile(r"^@@(?: -(\d+)(?:,\d+)? \+\d+(?:,\d+)? @@)?")
 NO_NEWLINE = "\\"
+# What some editors put before the first line: nobody sees it, and hardly a diff has it.
+MARK = "\ufeff"
 LONGEST_DIFF, MOST_HUNKS = 100_000, 50
 # Lines of a change that are told.
 TOLD = 40
@@ -59,10 +61,11 @@ def read_diff(path: str, diff: str, text: str) -> tuple[Hunk, ...]:
     """
     if len(diff) > LONGEST_DIFF:
         raise BadDiff(f"The diff has more than {LONGEST_DIFF:,} characters. Propose a smaller edit.")
-    lines = plain(text)
+    lines, mark = plain(text), mark_of(text)
     found: list[Hunk] = []
     for number, parsed in enumerate(parsed_hunks(path, diff), 1):
-        pairs = tuple((one.line_type, one.value.rstrip("\r\n")) for one in parsed if one.line_type != NO_NEWLINE)
+        given = ((one.line_type, one.value.rstrip("\r\n")) for one in parsed if one.line_type != NO_NEWLINE)
+        pairs = tuple((kind, words.removeprefix(mark)) for kind, words in given)
         if not any(kind != " " for kind, _ in pairs):
             raise BadDiff(f"Hunk {number} changes nothing. Leave it out.")
         after = found[-1].first + len(found[-1].source) if found else 0
@@ -129,18 +132,25 @@ def place_of(lines: list[str], source: list[str], stated: int, after: int, numbe
     )
 
 
+def mark_of(text: str) -> str:
+    return MARK if text.startswith(MARK) else ""
+
+
 def plain(text: str) -> list[str]:
     """Its lines without what ends them."""
-    lines = [line.removesuffix("\r") for line in text.split("\n")]
+    lines = [line.removesuffix("\r") for line in text.removeprefix(MARK).split("\n")]
     return lines[:-1] if not lines[-1] else lines
 
 
 def apply_hunks(text: str, hunks: Sequence[Hunk], accepted: Collection[int]) -> str:
     """`text` with the hunks whose numbers, from 0, are accepted. Lines keep their ends, new ones get those of most
     others; whether the last line is ended stays as it is."""
-    raw = text.split("\n")
-    rest = [raw.pop()] if not raw[-1] else []
+    mark = mark_of(text)
+    raw = text.removeprefix(mark).split("\n")
+    last = raw.pop()
     end = "\r" if 2 * sum(line.endswith("\r") for line in raw) > len(raw) else ""
+    # For now like the others, wherever it comes to stand.
+    raw += [last + end] if last else []
     result, at = list[str](), 0
     for number, hunk in enumerate(hunks):
         if number not in accepted:
@@ -154,7 +164,10 @@ def apply_hunks(text: str, hunks: Sequence[Hunk], accepted: Collection[int]) -> 
             if kind == " ":
                 result.append(raw[at])
             at += 1
-    return "\n".join([*result, *raw[at:], *rest])
+    result += raw[at:]
+    if last and result:
+        result[-1] = result[-1].removesuffix(end)
+    return mark + "\n".join(result if last else [*result, ""])
 
 
 @dataclass(frozen=True, kw_only=True)
