@@ -81,6 +81,14 @@ def test_what_is_accepted_is_written_and_the_model_is_told(
     assert "The user accepted your edit of shop/cart.py: parts 2 of 2; the others were not." in told(session)
 
 
+@pytest.mark.skipif(os.geteuid() != 0, reason="Only root may give files to others.")
+def test_a_file_that_is_written_stays_with_its_owner(edit: ProposedEdit, file: Path, alice: User) -> None:
+    os.chown(file, 1234, 4321)
+    accept_edit(edit, {1}, actor=alice)
+    status = file.stat()
+    assert (status.st_uid, status.st_gid, status.st_mode & 0o777) == (1234, 4321, 0o640)
+
+
 def test_a_rejected_edit_writes_nothing_and_stays_rejected(
     edit: ProposedEdit, file: Path, session: Session, alice: User
 ) -> None:
@@ -123,7 +131,7 @@ def test_a_program_that_dies_while_it_writes_leaves_the_old_file(
         # In a process of its own: nothing is tidied up after it.
         monkeypatch.setattr(os, moment, lambda *_, **__: os._exit(9))
         with writing.folder_of(edit.workspace, edit.path) as folder:
-            writing.replace_file(folder, edit.path, b"half", 0o644, holds=lambda _: None)
+            writing.replace_file(folder, edit.path, b"half", file.stat(), holds=lambda _: None)
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
     assert file.read_text() == BEFORE
@@ -135,14 +143,14 @@ def test_a_program_that_dies_while_it_writes_leaves_the_old_file(
 
 @pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
 def test_a_program_that_is_killed_at_any_moment_leaves_one_of_both(edit: ProposedEdit, file: Path) -> None:
-    texts = [letter * 200_000 for letter in (b"a", b"b")]
+    texts, old = [letter * 200_000 for letter in (b"a", b"b")], file.stat()
     with writing.folder_of(edit.workspace, edit.path) as folder:
         for _ in range(12):
             child = os.fork()
             if not child:
                 while True:
                     for text in texts:
-                        writing.replace_file(folder, edit.path, text, 0o644, holds=lambda _: None)
+                        writing.replace_file(folder, edit.path, text, old, holds=lambda _: None)
             # Somewhere in the middle of what it does over and over.
             seen = {version(file)}
             while len(seen) < 4:

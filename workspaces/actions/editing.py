@@ -153,10 +153,10 @@ def replace(edit: ProposedEdit, *, expected: Collection[str], data: bytes) -> No
             raise Changed(edit.path, known, now, undo=edit.state == EditState.APPLIED)
 
     with folder_of(edit.workspace, edit.path) as folder:
-        now, mode = read_file(folder, edit.path)
+        now, status = read_file(folder, edit.path)
         holds(now)
         if now != data:
-            replace_file(folder, edit.path, data, mode, holds=holds)
+            replace_file(folder, edit.path, data, status, holds=holds)
 
 
 def settle(edit: ProposedEdit, result: str) -> None:

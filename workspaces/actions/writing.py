@@ -59,8 +59,8 @@ def open_folder(name: str, above: int | None, path: str) -> int:
         raise Refused("path", NO_PATH.format(path=path[:200])) from error
 
 
-def read_file(folder: int, path: str) -> tuple[bytes, int]:
-    """Its bytes and mode. Raises `Refused`."""
+def read_file(folder: int, path: str) -> tuple[bytes, os.stat_result]:
+    """Its bytes, with mode and owner. Raises `Refused`."""
     try:
         opened = os.open(PurePosixPath(path).name, FILE, dir_fd=folder)
     except OSError as error:
@@ -73,10 +73,12 @@ def read_file(folder: int, path: str) -> tuple[bytes, int]:
         data = file.read(most + 1)
     if len(data) > most:
         raise Refused("large", f"{path} has become larger than {most:,} bytes. Nothing was written.")
-    return data, stat.S_IMODE(status.st_mode)
+    return data, status
 
 
-def replace_file(folder: int, path: str, data: bytes, mode: int, *, holds: Callable[[bytes], None]) -> None:
+def replace_file(
+    folder: int, path: str, data: bytes, status: os.stat_result, *, holds: Callable[[bytes], None]
+) -> None:
     """The file is the old one or the new one, whenever the machine stops. `holds` is asked once more of what is there
     immediately before, and raises where that is not what it should be. Raises `Refused`."""
     name = PurePosixPath(path).name
@@ -92,7 +94,10 @@ def replace_file(folder: int, path: str, data: bytes, mode: int, *, holds: Calla
             with os.fdopen(written, "wb") as file:
                 file.write(data)
                 file.flush()
-                os.fchmod(written, mode)
+                # Only root may give it to another; all others own it from now on.
+                with suppress(PermissionError):
+                    os.fchown(written, status.st_uid, status.st_gid)
+                os.fchmod(written, stat.S_IMODE(status.st_mode))
                 os.fsync(written)
             holds(read_file(folder, path)[0])
             os.rename(beside, name, src_dir_fd=folder, dst_dir_fd=folder)
