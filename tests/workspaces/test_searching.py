@@ -398,6 +398,8 @@ def test_a_path_may_begin_with_the_name_of_the_folder_itself(run: Run, shop: Wor
     assert tool(run, "read_span", path="shop/lib/a.py")["path"] == "lib/a.py"
     assert tool(run, "read_span", path="shop/money.py")["path"] == "shop/money.py"
     assert tool(run, "list_folder", path="shop/lib") == {"path": "lib", "entries": ["a.py"], "of": 1}
+    assert tool(run, "list_folder", path=".") == tool(run, "list_folder")
+    assert tool(run, "read_span", path=".\\lib\\a.py")["path"] == "lib/a.py"
     arguments = {"sha256": hashlib.sha256(b"x = 1\n").hexdigest(), "diff": "@@ -1,1 +1,1 @@\n-x = 1\n+x = 2\n"}
     assert tool(run, "propose_edit", path="./shop/lib/a.py", **arguments)["path"] == "lib/a.py"
 

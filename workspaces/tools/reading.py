@@ -79,4 +79,5 @@ def stored(snapshot: Snapshot, path: str) -> str:
 
 def plain(path: str) -> str:
     """As files are stored; a path that leads out of the folder names none of them."""
-    return path.strip().removeprefix("./").strip("/").replace("\\", "/")
+    path = path.strip().replace("\\", "/").removeprefix("./").strip("/")
+    return "" if path == "." else path
