@@ -181,6 +181,17 @@ def test_who_asks_for_the_end_gets_it_and_what_is_there_stays(workspace: Workspa
     assert indexed(workspace).state == WorkspaceState.READY
 
 
+def test_whoever_walks_over_what_is_left_out_sees_that_it_should_stop(workspace: Workspace, root: Path) -> None:
+    """Between two files of code may lie a hundred thousand pictures."""
+    (root / "a.png").write_bytes(b"\x00")
+
+    def progress(done: int, total: int) -> None:
+        raise worker.Cancelled
+
+    with pytest.raises(worker.Cancelled):
+        take_snapshot(workspace, progress)
+
+
 def test_an_attempt_that_broke_off_leaves_nothing_that_stands_twice(workspace: Workspace, root: Path) -> None:
     write(root, a_py="x = 1\n")
     File.objects.create(workspace=workspace, path="a.py", sha256="0", size=1, lines=1, text="?", first=1)

@@ -69,23 +69,14 @@ def take_snapshot(workspace: Workspace, progress: Progress) -> Snapshot:
     number = (workspace.snapshots.aggregate(last=Max("number"))["last"] or 0) + 1
     # Of an attempt that broke off.
     File.objects.filter(workspace=workspace, first__gte=number).delete()
-    walk = Walk(root=Path(workspace.root), limits=limits())
     compared = Comparison(before=known_files(workspace.current))
-    seen = 0
-    for batch in in_batches(compared.changed(counted(walk, compared, progress)), BATCH):
+    walk = Walk(root=Path(workspace.root), limits=limits(), step=lambda: progress(0, len(compared.standing)))
+    for batch in in_batches(compared.changed(walk.found()), BATCH):
         File.objects.bulk_create(version_of(workspace, number, file, sha) for file, sha in batch)
-        seen += len(batch)
     identity = identity_of(compared.standing)
     if workspace.current and workspace.current.sha256 == identity:
         return workspace.current
     return switch_to(workspace, number, identity, walk, compared)
-
-
-def counted(walk: Walk, compared: Comparison, progress: Progress) -> Iterator[FoundFile]:
-    for place, file in enumerate(walk.found()):
-        if place % BATCH == 0:
-            progress(0, len(compared.standing))
-        yield file
 
 
 def known_files(snapshot: Snapshot | None) -> dict[str, tuple[int, str]]:

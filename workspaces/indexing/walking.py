@@ -6,11 +6,11 @@ from __future__ import annotations
 import os
 import stat
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workspaces.domain.leaving_out import FOLDERS, Ignored, is_odd_name, is_secret_name, why_left_out
+from workspaces.domain.leaving_out import FOLDERS, LOOKED_AT, Ignored, is_odd_name, is_secret_name, why_left_out
 from workspaces.domain.states import Skip
 
 FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -59,10 +59,11 @@ class LeftOut:
 
 @dataclass(kw_only=True)
 class Walk:
-    """One pass over a folder, in the order of names."""
+    """One pass over a folder, in the order of names. `step` is called at each of them, and may end it."""
 
     root: Path
     limits: Limits
+    step: Callable[[], None] = lambda: None
     left_out: LeftOut = field(default_factory=LeftOut)
     files: int = 0
     size: int = 0
@@ -81,6 +82,7 @@ class Walk:
         if any(entry.name == GITIGNORE for entry in entries_here):
             ignored = ignored.below(path, self.gitignore(folder))
         for entry in entries_here:
+            self.step()
             here = path + entry.name
             if is_odd_name(here):
                 self.left_out.add(Skip.ODD_NAME, here)
@@ -141,7 +143,10 @@ class Walk:
                 return Skip.TOO_LARGE
             try:
                 # It may grow while it is read.
-                data = file.read(self.limits.file_bytes + 1)
+                data = file.read(LOOKED_AT)
+                # Of pictures no more is read.
+                if why_left_out(data) is None:
+                    data += file.read(self.limits.file_bytes + 1 - len(data))
             except OSError:
                 return Skip.UNREADABLE
         return Skip.TOO_LARGE if len(data) > self.limits.file_bytes else data
