@@ -95,6 +95,13 @@ def test_what_is_printed_is_told_while_the_command_runs(tmp_path: Path) -> None:
     assert (ended.how, ended.output) == (CommandEnd.EXIT, b"begun\nover\n")
 
 
+def test_a_command_that_closes_its_output_goes_on_and_can_be_stopped(tmp_path: Path) -> None:
+    """As what writes into a file of its own does."""
+    code = "import os, time\nfor one in (1, 2): os.close(one)\nopen('closed', 'x')\ntime.sleep(600)"
+    ended = ran(code, tmp_path, tell=lambda output: CommandEnd.PERSON if (tmp_path / "closed").exists() else None)
+    assert ended.how == CommandEnd.PERSON
+
+
 def test_a_server_with_many_open_sockets_runs_commands_too(tmp_path: Path) -> None:
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(2_000, limit[1]), limit[1]))

@@ -94,6 +94,7 @@ class Reading:
         self.guard, self.limits, self.tell = guard, limits, tell
         self.output = bytearray()
         self.how: CommandEnd | None = None
+        self.is_closed = False
         self.stream = given(guard.stdout)
         # Not select(), which takes no file above number 1,023: a server with many sockets has such.
         self.more = select.poll()
@@ -111,7 +112,12 @@ class Reading:
                 return
 
     def take(self) -> bool:
-        """Wait a little for more; False where there will be none."""
+        """Wait a little for more; False once it has ended."""
+        if self.is_closed:
+            # A command may go on that writes elsewhere.
+            with suppress(subprocess.TimeoutExpired):
+                self.guard.wait(SIGN)
+            return self.guard.poll() is None
         if not self.more.poll(SIGN * 1_000):
             # Of a guard that its own command has ended something may still hold the output.
             return self.guard.poll() is None
@@ -121,7 +127,8 @@ class Reading:
         self.output += chunk[:room]
         if len(chunk) > room:
             self.stop(CommandEnd.OUTPUT)
-        return bool(chunk)
+        self.is_closed = not chunk
+        return True
 
     def stop(self, how: CommandEnd) -> None:
         if self.how is None:
