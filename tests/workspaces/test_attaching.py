@@ -86,6 +86,11 @@ def test_a_name_longer_than_any_folder_has_is_refused(session: Session, root: Pa
         attach_folder(session, "a" * 300, actor=alice)
 
 
+def test_a_folder_with_as_long_a_name_as_there_is_is_attached(session: Session, root: Path, alice: User) -> None:
+    (root.parent / ("a" * 255)).mkdir()
+    assert attach_folder(session, "a" * 255, actor=alice).name == "a" * 200
+
+
 def test_a_link_that_leads_elsewhere_is_refused(session: Session, root: Path, alice: User, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (root.parent / "link").symlink_to(tmp_path / "elsewhere")

@@ -37,7 +37,9 @@ def attach_folder(session: Session, path: str, *, actor: User) -> Workspace:
     root = allowed_folder(path)
     with transaction.atomic():
         workspace, _ = Workspace.objects.get_or_create(
-            owner=session.owner, root=str(root), defaults={"kind": SourceKind.FOLDER, "name": root.name or str(root)}
+            owner=session.owner,
+            root=str(root),
+            defaults={"kind": SourceKind.FOLDER, "name": (root.name or str(root))[:200]},
         )
         return attach(session, workspace, actor)
 
