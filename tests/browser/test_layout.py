@@ -35,6 +35,7 @@ OVERLAPPING = """() => {
   return all.flatMap((one, at) => all.slice(at + 1).filter((other) => !one.contains(other) && over(one, other))
     .map((other) => `${one.outerHTML} / ${other.outerHTML}`));
 }"""
+TWICE_AS_LARGE = "addEventListener('DOMContentLoaded', () => { document.documentElement.style.fontSize = '200%' })"
 BOX = "node => node.getBoundingClientRect().toJSON()"
 OUTLINE = "node => [getComputedStyle(node).outlineStyle, getComputedStyle(node).outlineWidth]"
 PLACES = "nodes => nodes.map((node) => [node.offsetLeft, node.offsetTop, node.offsetWidth, node.offsetHeight])"
@@ -79,6 +80,20 @@ def test_no_page_is_wider_than_its_window_and_nothing_in_a_header_lies_over_anot
             expect(page.locator("main")).to_be_visible()
             assert page.evaluate(WIDER) == [], f"{address} at {width}"
             assert page.evaluate(OVERLAPPING) == [], f"{address} at {width}"
+
+
+def test_with_text_twice_as_large_a_phone_shows_all_of_it_and_no_figure_lies_over_its_name(
+    visitor: Visitor, example: str
+) -> None:
+    for width in (PHONE, 1280):
+        page = visitor.page(width=width)
+        page.add_init_script(TWICE_AS_LARGE)
+        for address in (example, *PAGES) if width == PHONE else (example,):
+            page.goto(address)
+            expect(page.locator("main")).to_be_visible()
+            if width == PHONE:
+                assert page.evaluate(WIDER) == [], address
+            assert page.locator(".legend li > :nth-child(2)").evaluate_all(CUT) == []
 
 
 def what_stands_below_the_message_box_has_room(visitor: Visitor, example: str) -> None:
