@@ -21,7 +21,7 @@ from compaction.drafting.costs import largest_of
 from compaction.models import Acceptance, Artifact, Check, GateRun
 from efforts.actions import Place, here
 from efforts.actions.conversations import lock_whole
-from efforts.actions.scopes import draft_turns, redraft_turns, stop_compaction
+from efforts.actions.scopes import draft_again, draft_turns, stop_compaction
 from efforts.domain.effort.states import PointerMoveKind, ReviewMode, ScopeKind, ScopeState
 from efforts.domain.errors import Refused
 from efforts.log import events
@@ -149,12 +149,11 @@ def failed_again(place: Place) -> list[ScopeDraft]:
     failed = ScopeDraft.objects.filter(
         branch=place.branch, kind=ScopeKind.ROLLING, state=ScopeState.FAILED, artifact=""
     ).annotate(tries=Count("runs"))
-    again = []
-    for draft in failed.filter(tries__lt=MOST_TRIES).order_by("pk")[:MOST_WINDOWS]:
-        # Some of its turns may be summarised by now.
-        with suppress(Refused):
-            again.append(redraft_turns(place, draft))
-    return again
+    failed = failed.filter(tries__lt=MOST_TRIES).order_by("pk")
+    covered = PointerTurn.objects.filter(branch=place.branch, active=True).values_list("turn__number", flat=True)
+    stands = set(covered) if failed else set()
+    left = [draft for draft in failed if not stands & set(draft.turns)]
+    return [draft_again(place, draft) for draft in left[:MOST_WINDOWS]]
 
 
 def windows_of(branch: Branch) -> list[list[int]]:

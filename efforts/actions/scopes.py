@@ -168,9 +168,14 @@ def redraft_turns(place: Place, draft: ScopeDraft) -> ScopeDraft:
         if draft.state in (ScopeState.DUE, ScopeState.DRAFTING):
             raise Refused("drafted", UNDER_WAY_ALREADY.format(span=span_of(draft)))
         check_scope(branch, scope_of(branch, draft.turns), ScopeKind(draft.kind))
-        move(draft, ScopeState.DUE)
-        request(place, draft)
-        return draft
+        return draft_again(place, draft)
+
+
+def draft_again(place: Place, draft: ScopeDraft) -> ScopeDraft:
+    """The same turns anew, of which the caller knows that they can be."""
+    move(draft, ScopeState.DUE)
+    request(place, draft)
+    return draft
 
 
 def fresh(place: Place, draft: ScopeDraft) -> ScopeDraft:

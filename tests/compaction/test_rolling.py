@@ -17,6 +17,7 @@ from compaction.drafting.scopes import work_on_scope
 from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun, ModelRequest
 from compaction.standing import rolling
 from compaction.standing.accepting import accept_compaction, rollback_compaction
+from compaction.standing.conclusions import Compaction
 from efforts import actions
 from efforts.actions.pointers import StandIn, roll_back, set_pointer
 from efforts.context.planning import main_branch
@@ -248,6 +249,28 @@ def test_a_window_of_which_no_draft_came_is_drafted_again_at_the_next_look_but_n
     for _ in range(rolling.MOST_TRIES):
         DraftRun.objects.create(**home, drafter="model", prompt_version="1", ended="fault")
     assert look("Forty.")[0] == (list(range(1, 11)), "failed")
+
+
+def test_what_is_put_in_line_again_holds_up_no_turn_and_leaves_out_what_stands_by_now(
+    session: Session, alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    talk = Talk(session)
+    say(session, FILLER[:19])
+    talk.ask("Twenty.")
+    ScopeDraft.objects.update(state="failed")
+    looked: list[object] = []
+    monkeypatch.setattr(Compaction, "estimate", staticmethod(lambda *given: looked.append(given)))
+    say(session, FILLER[20:39])
+    with transaction.atomic():
+        talk.ask("Forty.")
+        assert list(ScopeDraft.objects.order_by("pk").values_list("state", flat=True)) == ["due", "due"]
+        transaction.set_rollback(True)
+    branch = main_branch(session)
+    stands = StandIn(text="x", headline="x", tokens=1)
+    set_pointer(branch, None, read_scope_log(branch, [3, 4]), stands, actor=alice, via="review")
+    talk.ask("Forty.")
+    assert list(ScopeDraft.objects.order_by("pk").values_list("state", flat=True)) == ["failed", "due"]
+    assert looked == []
 
 
 def drafted(row: ScopeDraft) -> Artifact:
