@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.http import HttpRequest
 
+from efforts.domain.text.counting import number_in
 from efforts.models import AccountEvent, Effort, Endpoint, Event
 
 from .base import ReadOnly, _, seen_by
@@ -35,10 +36,8 @@ class EffortFilter(admin.SimpleListFilter):
         return about
 
     def effort_of(self, request: HttpRequest) -> Effort | None:
-        value = request.GET.get(self.parameter_name, "")
-        if not value.isdecimal():
-            return None
-        return seen_by(request, Effort.objects.all(), "session__owner").filter(pk=int(value)).first()
+        pk = number_in(request.GET.get(self.parameter_name))
+        return seen_by(request, Effort.objects.all(), "session__owner").filter(pk=pk).first() if pk else None
 
 
 @admin.register(Event)

@@ -137,7 +137,7 @@ def test_a_message_opens_at_its_turn(as_alice: Client, talk: Talk) -> None:
     assert f'data-message="{found["message"]}"' in page
 
 
-@pytest.mark.parametrize("found", ["x", "0", "99999999999999999999", "-1"])
+@pytest.mark.parametrize("found", ["x", "0", "99999999999999999999", "-1", "9" * 5_000])
 def test_an_address_that_leads_to_no_passage_is_a_page_without_marks(as_alice: Client, talk: Talk, found: str) -> None:
     page = as_alice.get(f"{talk.branch.address('log')}?around=1&found={found}&mark=x")
     assert page.status_code == 200

@@ -6,8 +6,12 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from efforts.domain.text.counting import number_in
 from efforts.domain.text.terms import LONGEST_TERM, MOST_QUERY_TERMS
 from efforts.models import Branch, Message, Passage
+
+# Digits, of a passage.
+LONGEST_ID = 18
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,9 +37,8 @@ def as_json(turn: int, place: InMessage, marked: Sequence[str]) -> str:
 
 def found_here(branch: Branch, passage: str, marked: Sequence[str]) -> str:
     """What an address asks to be shown; empty where it is nothing of this conversation."""
-    if not passage.isdecimal() or int(passage) >= 1 << 63:
-        return ""
-    row = Passage.objects.filter(session=branch.session_id, pk=int(passage)).select_related("message__turn").first()
+    pk = number_in(passage, digits=LONGEST_ID) or 0
+    row = Passage.objects.filter(session=branch.session_id, pk=pk).select_related("message__turn").first()
     if row is None:
         return ""
     words = [word[:LONGEST_TERM] for word in marked[:MOST_QUERY_TERMS]]

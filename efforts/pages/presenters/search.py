@@ -12,6 +12,7 @@ from django.urls import reverse
 
 from efforts.context.embedders import AskedForAll, compared, meanings_of
 from efforts.context.words import WordView, word_view
+from efforts.domain.text.counting import number_in
 from efforts.domain.text.snippets import SnippetPiece, snippet
 from efforts.domain.text.terms import MOST_QUERY_TERMS
 from efforts.models import Effort, Passage
@@ -29,7 +30,7 @@ MOST = 50
 LIKE = 120
 MOST_NAMED = 50
 # Digits.
-LONGEST_ID, LONGEST_PAGE = 18, 5
+LONGEST_PAGE = 4
 SPEAKERS = {"user": "You", "assistant": "Reply", "file": "Your file"}
 
 
@@ -151,10 +152,9 @@ def search_page(
 
 def passage_of(owner: User, given: str) -> Passage | None:
     """What others are to be like; None where it is no passage of theirs."""
-    if not given.isdecimal() or len(given) > LONGEST_ID:
-        return None
     rows = Passage.objects.filter(session__owner=owner, session__erase_at=None).select_related("message", "session")
-    return rows.filter(pk=int(given)).first()
+    pk = number_in(given, digits=arriving.LONGEST_ID)
+    return rows.filter(pk=pk).first() if pk else None
 
 
 def efforts_to_choose(owner: User) -> list[str]:
@@ -164,7 +164,7 @@ def efforts_to_choose(owner: User) -> list[str]:
 
 
 def page_of(given: str) -> int:
-    return int(given) if given.isdecimal() and 0 < len(given) < LONGEST_PAGE and int(given) else 1
+    return number_in(given, digits=LONGEST_PAGE) or 1
 
 
 def address_with(given: QueryDict, **more: object) -> str:

@@ -25,6 +25,7 @@ from efforts.domain.commands import COMMANDS, to_be_sent
 from efforts.domain.effort.policy import ContextMode
 from efforts.domain.effort.states import Via
 from efforts.domain.errors import Refused
+from efforts.domain.text.counting import number_in
 from efforts.llm.tokens import get_counter
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, Message, SavedPrompt
@@ -55,8 +56,6 @@ from efforts.turns import verbs
 from efforts.turns.demo import is_whole
 from efforts.turns.week import PROMPTS, WEEK
 
-# Digits; no reply has as many characters.
-LONGEST_OFFSET = 9
 # Which turns of the log a page shows.
 NEWEST: Mapping[str, int | None] = {}
 Command = Callable[..., Mapping[str, Any]]
@@ -190,10 +189,9 @@ def log(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) ->
 def turn_number(value: str | None) -> int | None:
     if value is None:
         return None
-    # No column holds more: a page that is not there, and no fault of a database.
-    if not value.isdecimal() or not 0 < int(value) < 2**31:
-        raise Http404
-    return int(value)
+    if number := number_in(value):
+        return number
+    raise Http404
 
 
 @never_cache
@@ -214,11 +212,11 @@ def blocks(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID |
     """Of a reply that streams the blocks that are finished behind `from`, and where they end."""
     branch = owned_branch(request, session_id, branch_id)
     run = turn_here(branch, number).run
-    call, start = turn_number(request.GET.get("call")), request.GET.get("from", "")
-    if run is None or call is None or not start.isdecimal() or len(start) > LONGEST_OFFSET:
+    call, start = turn_number(request.GET.get("call")), number_in(request.GET.get("from"))
+    if run is None or call is None or start is None:
         raise Http404
-    html, length = render_finished(chat_shown.live_from(run, call, int(start)))
-    return JsonResponse({"html": html, "end": int(start) + length})
+    html, length = render_finished(chat_shown.live_from(run, call, start))
+    return JsonResponse({"html": html, "end": start + length})
 
 
 @never_cache
@@ -296,8 +294,7 @@ def send(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
 @command
 def budget(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
     chosen = str(fields(request).get("budget", ""))
-    budget = int(chosen) if chosen.isdecimal() else chosen
-    actions.configure_session(branch.session, actor=request.user, budget=budget)
+    actions.configure_session(branch.session, actor=request.user, budget=number_in(chosen) or chosen)
     return {"budget": branch.session.budget}
 
 

@@ -15,6 +15,7 @@ from efforts.context import holds
 from efforts.domain.effort.policy import PIN_TURNS, PIN_UNREFERENCED
 from efforts.domain.effort.states import HoldScope, Via
 from efforts.domain.errors import Refused, refusal
+from efforts.domain.text.counting import number_in
 from efforts.models import Branch, Hold
 from efforts.pages.views.chat import Verbs, change_row, command
 from efforts.pages.views.shared import OwnRequest, about, back_to, dialog, done, fields, owned_branch, place, text_field
@@ -76,10 +77,10 @@ def scope_of(value: str) -> HoldScope:
 
 
 def number_of(value: str) -> int:
-    # No column holds more.
-    if not value.isdecimal() or len(value) > 9:
+    number = number_in(value)
+    if number is None:
         raise Refused("which_turn", WHICH_TURN)
-    return int(value)
+    return number
 
 
 def pin_form(request: OwnRequest, branch: Branch, *, error: str = "") -> HttpResponse:

@@ -16,6 +16,7 @@ from efforts.actions import Place
 from efforts.actions.scopes import LONGEST_FOCUS
 from efforts.context import efforts
 from efforts.domain.errors import Refused
+from efforts.domain.text.counting import number_in
 from efforts.models import Branch, ScopeDraft
 from efforts.pages.views.chat import command
 from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, part, place
@@ -45,10 +46,11 @@ def compact(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None
 
 def chosen(sent: Mapping[str, str], branch: Branch) -> tuple[int, int]:
     """To the newest turn where no other is named."""
-    first, last = sent.get("first", "").strip(), sent.get("last", "").strip() or str(branch.head)
-    if not (is_number(first) and is_number(last)):
+    first = number_in(sent.get("first", "").strip())
+    last = number_in(sent.get("last", "").strip() or str(branch.head))
+    if first is None or last is None:
         raise Refused("which_turns", WHICH_TURNS)
-    return int(first), int(last)
+    return first, last
 
 
 def scope_form(request: OwnRequest, branch: Branch, sent: Mapping[str, str], *, error: str = "") -> HttpResponse:
@@ -75,12 +77,7 @@ def looked_at(branch: Branch, sent: Mapping[str, str]) -> dict[str, Any]:
 
 def begun(branch: Branch, number: str) -> str:
     """The first words of a turn, by which it is known where turns have no numbers; empty where there is none."""
-    return efforts.words_of_turn(branch, int(number)) if is_number(number.strip()) else ""
-
-
-def is_number(value: str) -> bool:
-    # No column holds more.
-    return value.isdecimal() and len(value) <= 9
+    return efforts.words_of_turn(branch, number_in(number.strip()) or 0)
 
 
 @never_cache

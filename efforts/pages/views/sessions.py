@@ -12,6 +12,7 @@ from django.views.decorators.http import require_GET, require_http_methods, requ
 
 from efforts import actions
 from efforts.domain.errors import Refused
+from efforts.domain.text.counting import number_in
 from efforts.log.timelines import last_used
 from efforts.models import Session
 from efforts.pages.forms import RenameForm, SessionSettingsForm
@@ -32,18 +33,13 @@ def conversations(request: OwnRequest) -> HttpResponse:
         query=request.GET.get("q", "").strip(),
         folder=request.GET.get("folder", ""),
         archived=request.GET.get("archived") == "1",
-        start=number_in(request, "start"),
-        shown=number_in(request, "shown"),
+        start=number_in(request.GET.get("start")) or 0,
+        shown=number_in(request.GET.get("shown")) or 0,
         current=current,
     )
     context = {"conversations": conversation_list(request.user, asked)}
     rows = "sessions/rows.html" if asked.start else "sessions/list.html"
     return part_or_page(request, rows, "sessions/page.html", context)
-
-
-def number_in(request: OwnRequest, name: str) -> int:
-    text = request.GET.get(name, "")
-    return int(text) if text.isdecimal() and len(text) < 10 else 0
 
 
 def current_session(request: OwnRequest) -> UUID | None:
