@@ -9,12 +9,16 @@ from django.utils import timezone
 from efforts import actions
 from efforts.actions.pointers import StandIn, set_pointer
 from efforts.context.efforts import Standing, effort_views
+from efforts.context.prompts import system_text
 from efforts.context.sources import read_summary_log
 from efforts.domain.errors import Refused
-from efforts.models import ContextPointer, Session
+from efforts.domain.text.canonical import sha256
+from efforts.management.commands.verify_plans import differences
+from efforts.models import ContextPlan, ContextPointer, Fragment, Session
 from efforts.standins import compacting
 from tests.efforts.chosen import BODY, ask, choose, next_plan, shown, text_of, tier, told
 from tests.efforts.talk import Talk
+from tests.efforts.test_memory import sent
 
 pytestmark = pytest.mark.django_db
 
@@ -42,6 +46,15 @@ def test_chosen_turns_are_expanded_for_their_price_and_collapsed_to_the_same_byt
     assert (event["id"], event["tokens"], event["what"]) == ("turns-2-3", tokens, "raw")
     assert actions.collapse_effort(talk.place, "turns-2-3") == "turns-2-3"
     assert next_plan(talk).request == before.request
+
+
+def test_of_a_plan_that_shows_them_only_what_was_changed_is_named(talk: Talk) -> None:
+    actions.expand_effort(talk.place, "turns-2-3")
+    sent(talk)
+    sha = sha256(system_text())
+    Fragment.objects.filter(sha256=sha).update(text="Be rude.")
+    [row] = ContextPlan.objects.filter(branch=talk.branch_id)
+    assert list(differences(row)) == [f"fragment {sha}"]
 
 
 def test_an_expansion_of_chosen_turns_ends_by_itself_to_the_turn(talk: Talk) -> None:

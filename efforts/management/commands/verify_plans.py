@@ -201,6 +201,6 @@ def differences(row: ContextPlan) -> Iterator[str]:
     for item in row.body["items"]:
         # The others are made of fragments.
         if item["sha256"] and item["section"] in ("ambient", "expanded", "awaiting", "open", "active"):
-            effort = item["values"].get("effort", "")
-            if not run_sha256(effort, item["turns"], recipe, sources).startswith(item["sha256"]):
+            whose = item["values"].get("effort") or item["values"].get("chosen", "")
+            if not run_sha256(whose, item["turns"], recipe, sources).startswith(item["sha256"]):
                 yield item["title"].lower()
