@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -12,7 +13,7 @@ from django.test import Client
 
 from efforts import actions
 from efforts.domain.effort.states import RunState
-from efforts.models import Session
+from efforts.models import Session, Turn
 from efforts.models.threads import run_here
 from efforts.pages.presenters import chat
 from efforts.turns.recording import Ending
@@ -60,6 +61,16 @@ def test_a_conversation_as_markdown_has_every_word_in_order(
     assert "Sent with call" not in text
     response = as_alice.get(address("export/?form=md"))
     assert response["Content-Disposition"].startswith("attachment; ")
+
+
+def test_a_document_says_when_by_the_clock_of_the_pages(
+    scene: Scene, download: Download, as_alice: Client, address: Address, settings: Any
+) -> None:
+    turn = scene.ask("Hello", "Hi.")
+    Turn.objects.filter(pk=turn.pk).update(created_at=datetime(2026, 3, 5, 23, 30, tzinfo=UTC))
+    settings.TIME_ZONE = "Europe/Berlin"
+    assert "6 Mar 2026, 00:30" in as_alice.get(address()).content.decode()
+    assert "### Turn 1 · 2026-03-06 00:30" in download("export/?form=md")
 
 
 def test_what_is_asked_for_comes_with_it(session: Session, scene: Scene, download: Download) -> None:

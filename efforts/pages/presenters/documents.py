@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from itertools import groupby
 from typing import Any
 
@@ -105,7 +106,7 @@ def conversation_pieces(branch: Branch, extras: Collection[str] = ()) -> Iterato
 def turn_pieces(one: Spoken) -> Iterator[str]:
     view = one.view
     of = f" · {plain(one.effort)}" if one.effort else ""
-    yield heading(3, f"{said(f'Turn {view.number}')}{of} · {view.created_at:%Y-%m-%d %H:%M}", masked=False)
+    yield heading(3, f"{said(f'Turn {view.number}')}{of} · {minute(view.created_at)}", masked=False)
     yield f"**{said('You')}**\n\n{quoted(view.user_text)}"
     for file in view.files:
         yield f"*{said(f'Added: {plain(file.name)} ({file.size}, {file.tokens:,} tokens)')}*"
@@ -227,7 +228,7 @@ def handover_pieces(branch: Branch, slug: str, *, log: bool = False) -> Iterator
     yield from listed(said("Rules"), [f"- {plain(rule.text)}" for rule in constraints_view(branch).in_force])
     if last := left_off(branch, effort):
         yield heading(2, said("Where it was left"))
-        yield f"{said(f'Turn {last.turn}')}, {last.at:%Y-%m-%d %H:%M}."
+        yield f"{said(f'Turn {last.turn}')}, {minute(last.at)}."
         yield from (
             f"**{said(who)}:** {plain(text)}"
             for who, text in (("You", last.asked), ("Assistant", last.answered))
@@ -339,7 +340,11 @@ def tokens_said(count: int) -> str:
 
 
 def today() -> str:
-    return timezone.now().date().isoformat()
+    return timezone.localdate().isoformat()
+
+
+def minute(moment: datetime) -> str:
+    return f"{timezone.localtime(moment):%Y-%m-%d %H:%M}"
 
 
 def masked(text: str) -> str:
