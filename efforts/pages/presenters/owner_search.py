@@ -34,8 +34,6 @@ if TYPE_CHECKING:
 MOST = 50
 # Passages whose meaning is nearest, before filters take some of them out.
 MOST_NEAR = 20 * NEAREST
-# Of a word's rarity, so that a name goes before what was only said.
-IN_NAME, IN_SUMMARY, IN_RULE = 2.0, 1.0, 1.5
 
 
 class HitKind(StrEnum):
@@ -47,17 +45,23 @@ class HitKind(StrEnum):
     RULE = "rule"
 
 
+# Of a word's rarity, so that a name goes before what was only said; and where it stands.
+WORTH = {HitKind.EFFORT: 2.0, HitKind.SUMMARY: 1.0, HitKind.RULE: 1.5}
+WHERE = {HitKind.EFFORT: "name", HitKind.SUMMARY: "summary", HitKind.RULE: "text"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class OwnerHit:
     """`text` is the passage, `marks` spans of its characters that have a word of the query; a rule for all
-    conversations has neither session nor branch. `artifact` and `word` are of a summary, or of excerpts (`quotes`)."""
+    conversations has neither session nor branch. `artifact` and `word` are of a summary, or of excerpts (`quotes`);
+    `presence` of what stands."""
 
     kind: HitKind
     text: str
-    marks: tuple[tuple[int, int], ...]
-    score: float
-    why: tuple[str, ...]
     said_on: str
+    marks: tuple[tuple[int, int], ...] = ()
+    score: float = 0.0
+    why: tuple[str, ...] = ()
     session: Session | None = None
     branch: Branch | None = None
     turn: int = 0
@@ -239,59 +243,30 @@ def message_hit(search: Search, one: Ranked, row: Message) -> OwnerHit:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class Document:
-    """A short text that is not a message."""
-
-    kind: HitKind
-    text: str
-    share: float
-    at: datetime
-    where: str
-    session: Session | None = None
-    branch: Branch | None = None
-    turn: int = 0
-    effort: str = ""
-    rule: int = 0
-    artifact: str = ""
-    word: seen.Word | None = None
-    quotes: bool = False
-    presence: Presence | None = None
-
-
 def text_hits(owner: User, search: Search, filters: Filters, among: frozenset[str] | None = None) -> Iterator[OwnerHit]:
     """`among`: ids of efforts, where others are not asked for."""
     readers = {HitKind.EFFORT: efforts, HitKind.SUMMARY: summaries, HitKind.RULE: rules}
     for kind, read in readers.items():
         if kind in filters.kinds:
-            there = (document for document in read(owner, filters) if among is None or document.effort in among)
-            yield from (hit for document in there if (hit := text_hit(search, document)))
+            there = (one for one in read(owner, filters) if among is None or one.effort in among)
+            yield from (hit for one in there if (hit := text_hit(search, one)))
 
 
-def text_hit(search: Search, document: Document) -> OwnerHit | None:
+def text_hit(search: Search, one: OwnerHit) -> OwnerHit | None:
+    """With what it has of the query; None where that is nothing."""
     terms = search.query.terms
-    there = distinct_terms(document.text)
+    there = distinct_terms(one.text)
     places = [place for place, term in enumerate(terms) if term in there]
     if not places:
         return None
     rarities = search.statistics.rarities
     words = ", ".join(search.query.words(places))
-    return OwnerHit(
-        kind=document.kind,
-        text=document.text,
-        marks=tuple(marks(document.text, terms)),
-        score=round(document.share * sum(rarities[place] for place in places), 6),
-        why=(f"Its {document.where} has {len(places)} of {len(terms)} words: {words}.",),
-        said_on=document.at.date().isoformat(),
-        session=document.session,
-        branch=document.branch,
-        turn=document.turn,
-        effort=document.effort,
-        rule=document.rule,
-        artifact=document.artifact,
-        word=document.word,
-        quotes=document.quotes,
-        presence=document.presence,
+    where = "draft" if one.kind == HitKind.SUMMARY and one.presence is None else WHERE[one.kind]
+    return replace(
+        one,
+        marks=tuple(marks(one.text, terms)),
+        score=round(WORTH[one.kind] * sum(rarities[place] for place in places), 6),
+        why=(f"Its {where} has {len(places)} of {len(terms)} words: {words}.",),
     )
 
 
@@ -301,7 +276,7 @@ def distinct_terms(text: str) -> frozenset[str]:
     return frozenset(terms_of(text))
 
 
-def efforts(owner: User, filters: Filters) -> Iterator[Document]:
+def efforts(owner: User, filters: Filters) -> Iterator[OwnerHit]:
     states = EffortState.objects.filter(
         filters.times("effort__created_at"), branch__session__in=Session.objects.owned_by(owner)
     )
@@ -312,12 +287,10 @@ def efforts(owner: User, filters: Filters) -> Iterator[Document]:
         # A fork has the efforts of its parent: one place to go to is enough.
         if state.effort_id not in told:
             told.add(state.effort_id)
-            yield Document(
+            yield OwnerHit(
                 kind=HitKind.EFFORT,
                 text=called(state.effort),
-                share=IN_NAME,
-                at=state.effort.created_at,
-                where="name",
+                said_on=day_of(state.effort.created_at),
                 session=state.branch.session,
                 branch=state.branch,
                 turn=state.concluded_turn or state.active_turn,
@@ -325,12 +298,16 @@ def efforts(owner: User, filters: Filters) -> Iterator[Document]:
             )
 
 
+def day_of(moment: datetime) -> str:
+    return moment.date().isoformat()
+
+
 def called(effort: Effort) -> str:
     """Its name, with its id where that has other words, as it keeps the one that it began with."""
     return effort.name if slug_of(effort.name) == effort.slug else f"{effort.name} ({effort.slug})"
 
 
-def summaries(owner: User, filters: Filters) -> Iterator[Document]:
+def summaries(owner: User, filters: Filters) -> Iterator[OwnerHit]:
     """Those that stand, then those that do not."""
     active = ContextPointer.objects.filter(
         state=PointerState.ACTIVE, branch__session__in=Session.objects.owned_by(owner)
@@ -343,12 +320,10 @@ def summaries(owner: User, filters: Filters) -> Iterator[Document]:
     for row in rows:
         if (row.effort_id, row.text) not in told:
             told.add((row.effort_id, row.text))
-            yield Document(
+            yield OwnerHit(
                 kind=HitKind.SUMMARY,
                 text=row.text,
-                share=IN_SUMMARY,
-                at=row.created_at,
-                where="summary",
+                said_on=day_of(row.created_at),
                 session=row.branch.session,
                 branch=row.branch,
                 effort=row.effort.slug if row.effort else "",
@@ -359,12 +334,10 @@ def summaries(owner: User, filters: Filters) -> Iterator[Document]:
             )
     for draft in seen.drafts(owner, filters.session.pk if filters.session else None):
         if filters.has(draft.at):
-            yield Document(
+            yield OwnerHit(
                 kind=HitKind.SUMMARY,
                 text=draft.text,
-                share=IN_SUMMARY,
-                at=draft.at,
-                where="draft",
+                said_on=day_of(draft.at),
                 session=draft.session,
                 branch=draft.branch,
                 effort=draft.effort,
@@ -374,7 +347,7 @@ def summaries(owner: User, filters: Filters) -> Iterator[Document]:
             )
 
 
-def rules(owner: User, filters: Filters) -> Iterator[Document]:
+def rules(owner: User, filters: Filters) -> Iterator[OwnerHit]:
     """Those in force and those that wait for a yes."""
     rows = (
         Constraint.objects.filter(filters.times("created_at"), owner=owner)
@@ -385,12 +358,10 @@ def rules(owner: User, filters: Filters) -> Iterator[Document]:
         rows = rows.filter(session=filters.session)
     for row in rows.select_related("session", "source__turn__branch").order_by("pk"):
         source = row.source.turn if row.source else None
-        yield Document(
+        yield OwnerHit(
             kind=HitKind.RULE,
             text=row.text,
-            share=IN_RULE,
-            at=row.created_at,
-            where="text",
+            said_on=day_of(row.created_at),
             session=row.session,
             branch=source.branch if source else None,
             turn=source.number if source else 0,
