@@ -283,7 +283,7 @@ def drafts(owner: User, session: UUID | None = None) -> Iterable[LooseDraft]:
     """Those that wait, that nobody has checked, that are blocked, and that were rolled back."""
     later = Artifact.objects.filter(family=OuterRef("family"), version__gt=OuterRef("version"))
     active = ContextPointer.objects.filter(artifact=OuterRef("pk"), state=PointerState.ACTIVE)
-    rows = Artifact.objects.filter(~Exists(later), ~Exists(active), session__owner=owner)
+    rows = Artifact.objects.filter(~Exists(later), ~Exists(active), session__owner=owner, session__erase_at=None)
     if session:
         rows = rows.filter(session=session)
     stood = ContextPointer.objects.filter(artifact__in=rows.values("pk")).order_by("pk")

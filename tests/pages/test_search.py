@@ -188,6 +188,14 @@ def test_excerpts_are_not_called_a_summary(as_alice: Client, alice: User) -> Non
     assert told(of_kind(as_alice, "summary", POSTGRES)).startswith("Excerpts In use")
 
 
+def test_a_draft_of_a_deleted_conversation_is_not_found(as_alice: Client, alice: User) -> None:
+    with FakeProvider() as provider:
+        row = room_of(alice, provider, review=ReviewMode.ALWAYS).draft()
+    assert of_kind(as_alice, "summary", row.headline)
+    actions.delete_session(row.session, actor=alice)
+    assert hits(as_alice, row.headline, kind="summary") == []
+
+
 def test_a_draft_of_anybody_else_is_not_found(as_bob: Client, alice: User) -> None:
     with FakeProvider() as provider:
         row = room_of(alice, provider, review=ReviewMode.ALWAYS).draft()
