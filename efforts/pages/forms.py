@@ -13,7 +13,14 @@ from django.core.validators import URLValidator
 from django.db import transaction
 
 from efforts.actions.constraints import LONGEST_RULE
-from efforts.actions.conversations import HOTTEST, LARGEST_BUDGET, LARGEST_REPLY, LARGEST_WINDOW, SMALLEST_REPLY
+from efforts.actions.conversations import (
+    HOTTEST,
+    LARGEST_BUDGET,
+    LARGEST_REPLY,
+    LARGEST_WINDOW,
+    SETTINGS,
+    SMALLEST_REPLY,
+)
 from efforts.actions.ledger import LONGEST_ENTRY
 from efforts.context.connections import (
     KeyUnreadable,
@@ -63,38 +70,32 @@ class RenameForm(forms.Form):
     )
 
 
+def name_field(max_length: int) -> forms.CharField:
+    widget = forms.TextInput(attrs={"autocomplete": "off", "dir": "auto", "autofocus": True})
+    return forms.CharField(label="Name", max_length=max_length, widget=widget)
+
+
+def sentence_field(label: str, max_length: int) -> forms.CharField:
+    widget = forms.Textarea(attrs={"class": "input", "rows": 4, "dir": "auto", "autofocus": True})
+    return forms.CharField(label=label, max_length=max_length, widget=widget)
+
+
 class EffortForm(forms.Form):
-    name = forms.CharField(
-        label="Name",
-        max_length=200,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto", "autofocus": True}),
-    )
+    name = name_field(200)
 
 
 class BranchForm(forms.Form):
-    name = forms.CharField(
-        label="Name",
-        max_length=100,
-        widget=forms.TextInput(attrs={"autocomplete": "off", "dir": "auto", "autofocus": True}),
-    )
+    name = name_field(100)
 
 
 class RuleForm(forms.Form):
-    text = forms.CharField(
-        label="Rule",
-        max_length=LONGEST_RULE,
-        widget=forms.Textarea(attrs={"class": "input", "rows": 4, "dir": "auto", "autofocus": True}),
-    )
+    text = sentence_field("Rule", LONGEST_RULE)
 
 
 class EntryForm(forms.Form):
     """Text for the ledger; `replaces` is among the decisions that are kept."""
 
-    text = forms.CharField(
-        label="Text",
-        max_length=LONGEST_ENTRY,
-        widget=forms.Textarea(attrs={"class": "input", "rows": 4, "dir": "auto", "autofocus": True}),
-    )
+    text = sentence_field("Text", LONGEST_ENTRY)
     replaces = forms.ChoiceField(label="If it is a decision, it replaces", required=False)
 
     def __init__(self, kept: Iterable[LedgerView] = (), data: Mapping[str, Any] | None = None, **more: Any) -> None:
@@ -197,6 +198,8 @@ def context_modes() -> list[tuple[str, str]]:
 
 
 class SessionSettingsForm(forms.Form):
+    """Its fields are named as the columns of a conversation."""
+
     endpoint = forms.ChoiceField(label="Model")
     model = forms.CharField(
         label="Model name",
@@ -274,22 +277,10 @@ class SessionSettingsForm(forms.Form):
 
     def __init__(self, session: Session, data: Mapping[str, Any] | None = None) -> None:
         self.options = {option.value: option for option in available_models(session.owner)}
-        initial = {
-            "endpoint": chosen_value(session),
-            # The engine is an option of the list above, and no name that one types.
-            "model": "" if session.model == BUILTIN_MODEL else session.model,
-            "budget": session.budget,
-            "ambient_window": session.ambient_window,
-            "decay_threshold": session.decay_threshold,
-            "eviction_threshold": session.eviction_threshold,
-            "prefer_cache": session.prefer_cache,
-            "context_mode": session.context_mode,
-            "by_meaning": session.by_meaning,
-            "review_mode": session.review_mode,
-            "quiet_notices": session.quiet_notices,
-            "reply_limit": session.reply_limit,
-            "temperature": session.temperature,
-        }
+        initial = {name: getattr(session, name) for name in SETTINGS}
+        # The engine is an option of the list above, and no name that one types.
+        typed = "" if session.model == BUILTIN_MODEL else session.model
+        initial |= {"endpoint": chosen_value(session), "model": typed}
         super().__init__(data, initial=initial)
         self.meanings = state_of_meanings(session)
         # What the model's window leaves for a prompt, where that is less than the budget.
@@ -304,21 +295,7 @@ class SessionSettingsForm(forms.Form):
         if "endpoint" in self.changed_data and "model" not in self.changed_data:
             # It was typed for the connection that is left.
             typed = ""
-        return {
-            "endpoint": option.endpoint,
-            "model": typed or option.model,
-            "budget": self.cleaned_data["budget"],
-            "ambient_window": self.cleaned_data["ambient_window"],
-            "decay_threshold": self.cleaned_data["decay_threshold"],
-            "eviction_threshold": self.cleaned_data["eviction_threshold"],
-            "prefer_cache": self.cleaned_data["prefer_cache"],
-            "context_mode": self.cleaned_data["context_mode"],
-            "by_meaning": self.cleaned_data["by_meaning"],
-            "review_mode": self.cleaned_data["review_mode"],
-            "quiet_notices": self.cleaned_data["quiet_notices"],
-            "reply_limit": self.cleaned_data["reply_limit"],
-            "temperature": self.cleaned_data["temperature"],
-        }
+        return {**self.cleaned_data, "endpoint": option.endpoint, "model": typed or option.model}
 
 
 def window_of(session: Session) -> tuple[str, int | None]:
