@@ -12,7 +12,7 @@ from django.core.paginator import Paginator
 from django.db import transaction
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from efforts.context import connections, constraints
 from efforts.context.health import NEWEST_RUNS, model_health
@@ -23,7 +23,7 @@ from efforts.llm.protocol import ListedModel, ModelError
 from efforts.log import events
 from efforts.models import AccountEvent, Endpoint, SavedPrompt, Session
 from efforts.pages.forms import EndpointForm
-from efforts.pages.views.shared import OwnRequest, dialog, page, part
+from efforts.pages.views.shared import OwnRequest, dialog, form_view, page, part
 
 # A test is waited for by a person.
 # A model may be loaded before it says its first word; what lists models has them.
@@ -33,7 +33,6 @@ LONGEST_TEST_SECONDS, LONGEST_LISTING_SECONDS = 60, 10
 LOOKS = ("read by staff", "listed by staff")
 LOOKS_ON_A_PAGE = 20
 
-form_view = require_http_methods(["GET", "HEAD", "POST"])
 
 # Of a connection; the rest of its form is folded until somebody wants it.
 NEEDED = {"name", "base_url", "key", "model", "is_default"}

@@ -11,7 +11,7 @@ from uuid import UUID, uuid4
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from efforts import actions
 from efforts.domain.errors import Refused, refusal
@@ -28,8 +28,11 @@ from efforts.pages.views.shared import (
     dialog,
     done,
     fields,
+    form_of_branch,
+    of_branch,
     owned_branch,
     page,
+    page_of_branch,
     part,
     status_of,
     text_field,
@@ -38,13 +41,10 @@ from efforts.pages.views.shared import (
 )
 from efforts.turns import verbs
 
-form_view = require_http_methods(["GET", "HEAD", "POST"])
 
-
-@never_cache
-@require_GET
-def branches(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    return tree(request, owned_branch(request, session_id, branch_id))
+@page_of_branch
+def branches(request: OwnRequest, branch: Branch) -> HttpResponse:
+    return tree(request, branch)
 
 
 def tree(request: OwnRequest, branch: Branch, *, error: str = "", status: int = 200) -> HttpResponse:
@@ -52,18 +52,15 @@ def tree(request: OwnRequest, branch: Branch, *, error: str = "", status: int = 
     return dialog(request, "branches/tree.html", context, status=status)
 
 
-@never_cache
-@require_GET
-def chip(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@page_of_branch
+def chip(request: OwnRequest, branch: Branch) -> HttpResponse:
     if not request.htmx:
         return redirect(branch.address("branches"))
     return part(request, "branches/chip.html", {**about(branch), "branches": branches_view(branch)})
 
 
-@form_view
-def rename(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@form_of_branch
+def rename(request: OwnRequest, branch: Branch) -> HttpResponse:
     form = BranchForm(request.POST or None, initial={"name": branch.name})
     if acted(form, lambda given: actions.rename_branch(branch, **given, actor=request.user), field="name"):
         return done("closeDialog", "branches") if request.htmx else redirect(branch.address("branches"))
@@ -72,10 +69,10 @@ def rename(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None)
 
 
 @require_POST
-def archive(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+@of_branch
+def archive(request: OwnRequest, branch: Branch) -> HttpResponse:
     """`at`: the branch whose page shows the list."""
-    branch = owned_branch(request, session_id, branch_id)
-    at = owned_branch(request, session_id, chosen(request.POST.get("at")))
+    at = owned_branch(request, branch.session_id, chosen(request.POST.get("at")))
     act = actions.unarchive_branch if request.POST.get("archived") == "0" else actions.archive_branch
     if error := refusal(lambda: act(branch, actor=request.user)):
         return tree(request, at, error=error.text, status=422)
@@ -95,10 +92,9 @@ def chosen(value: str | None) -> UUID | None:
         raise Http404 from error
 
 
-@form_view
-def edit(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | None = None) -> HttpResponse:
+@form_of_branch
+def edit(request: OwnRequest, branch: Branch, number: int) -> HttpResponse:
     """Other words for the message of a turn, sent in a sibling branch."""
-    branch = owned_branch(request, session_id, branch_id)
     said = message_of(branch, number)
     if request.method != "POST":
         return editor(request, branch, number, said.text, uuid4().hex)
@@ -131,9 +127,9 @@ def leads_elsewhere(act: Callable[..., str]) -> Callable[..., HttpResponse]:
     """A change by POST after which another branch is to be looked at; `act` gives its address."""
 
     @require_POST
+    @of_branch
     @wraps(act)
-    def answered(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None, **which: Any) -> HttpResponse:
-        branch = owned_branch(request, session_id, branch_id)
+    def answered(request: OwnRequest, branch: Branch, **which: Any) -> HttpResponse:
         try:
             address = act(request, branch, **which)
         except Refused as error:

@@ -13,8 +13,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_POST
+from django.views.decorators.http import require_POST
 
 from efforts import actions
 from efforts.actions import Place
@@ -42,8 +41,9 @@ from efforts.pages.views.shared import (
     back_to,
     fields,
     model_label,
-    owned_branch,
+    of_branch,
     page,
+    page_of_branch,
     part,
     place,
     refused_json,
@@ -65,11 +65,8 @@ Verbs = Mapping[str, tuple[Callable[[Place, int], object], Via]]
 AWAY = timedelta(hours=1)
 
 
-# Back must read the log anew, and not show a browser's old copy with an old event number.
-@never_cache
-@require_GET
-def chat(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@page_of_branch
+def chat(request: OwnRequest, branch: Branch) -> HttpResponse:
     actions.see_session(branch.session)
     text, refused = take_begun(request, branch.session)
     text = text or words_to_begin_with(branch, turn_number(request.GET.get("words")))
@@ -173,10 +170,8 @@ def next_call(branch: Branch, text: str = "") -> dict[str, Any]:
     }
 
 
-@never_cache
-@require_GET
-def log(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@page_of_branch
+def log(request: OwnRequest, branch: Branch) -> HttpResponse:
     where = {name: turn_number(request.GET.get(name)) for name in ("before", "after", "around", "since")}
     if not request.htmx:
         return chat_page(request, branch, where=where)
@@ -194,10 +189,8 @@ def turn_number(value: str | None) -> int | None:
     raise Http404
 
 
-@never_cache
-@require_GET
-def turn(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@page_of_branch
+def turn(request: OwnRequest, branch: Branch, number: int) -> HttpResponse:
     if not request.htmx:
         return redirect(f"{branch.get_absolute_url()}#turn-{number}")
     view = chat_shown.turn_view(branch, number)
@@ -206,11 +199,9 @@ def turn(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | N
     return part(request, "chat/turn.html", {**about(branch), "turn": view})
 
 
-@never_cache
-@require_GET
-def blocks(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | None = None) -> HttpResponse:
+@page_of_branch
+def blocks(request: OwnRequest, branch: Branch, number: int) -> HttpResponse:
     """Of a reply that streams the blocks that are finished behind `from`, and where they end."""
-    branch = owned_branch(request, session_id, branch_id)
     run = turn_here(branch, number).run
     call, start = turn_number(request.GET.get("call")), number_in(request.GET.get("from"))
     if run is None or call is None or start is None:
@@ -219,26 +210,23 @@ def blocks(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID |
     return JsonResponse({"html": html, "end": start + length})
 
 
-@never_cache
-@require_GET
-def context(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@page_of_branch
+def context(request: OwnRequest, branch: Branch) -> HttpResponse:
     if request.htmx:
         return context_answer(request, branch)
     return page(request, "chat/context_page.html", next_call(branch))
 
 
-@never_cache
-@require_GET
-def switch(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+@page_of_branch
+def switch(request: OwnRequest, branch: Branch) -> HttpResponse:
     """What can answer beside the composer, and which of it does."""
-    return part(request, "chat/switch.html", about(owned_branch(request, session_id, branch_id)))
+    return part(request, "chat/switch.html", about(branch))
 
 
 @require_POST
-def price(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+@of_branch
+def price(request: OwnRequest, branch: Branch) -> HttpResponse:
     """The next call as it would be with what is being written; nothing is stored."""
-    branch = owned_branch(request, session_id, branch_id)
     return context_answer(request, branch, to_be_sent(request.POST.get("text", "")))
 
 
@@ -252,9 +240,9 @@ def command(act: Command) -> Callable[..., HttpResponse]:
     """A change by POST: JSON for scripts, the page again for plain forms."""
 
     @require_POST
+    @of_branch
     @wraps(act)
-    def answered(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None, **which: Any) -> HttpResponse:
-        branch = owned_branch(request, session_id, branch_id)
+    def answered(request: OwnRequest, branch: Branch, **which: Any) -> HttpResponse:
         try:
             result = act(request, branch, **which)
         except Refused as error:

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 
 from efforts import actions
 from efforts.actions.constraints import LONGEST_RULE
@@ -19,9 +18,17 @@ from efforts.domain.text.locating import one_line
 from efforts.models import Branch, Constraint, Message
 from efforts.pages.forms import RuleForm
 from efforts.pages.views.chat import Verbs, change_row, command, turn_number
-from efforts.pages.views.shared import OwnRequest, about, acted, dialog, owned_branch, place, saved, turn_here
-
-form_view = require_http_methods(["GET", "HEAD", "POST"])
+from efforts.pages.views.shared import (
+    OwnRequest,
+    about,
+    acted,
+    dialog,
+    form_of_branch,
+    form_view,
+    place,
+    saved,
+    turn_here,
+)
 
 VERBS: Verbs = {
     "set": (actions.accept_constraint, Via.OFFER),
@@ -30,10 +37,9 @@ VERBS: Verbs = {
 }
 
 
-@form_view
-def new(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+@form_of_branch
+def new(request: OwnRequest, branch: Branch) -> HttpResponse:
     """`turn`: the user's message it is made from; `text`: what of it is selected."""
-    branch = owned_branch(request, session_id, branch_id)
     sent = request.POST if request.method == "POST" else request.GET
     number = turn_number(sent.get("turn"))
     context = {**about(branch), "turn": number, "title": "New rule", "verb": "Set"}
@@ -46,9 +52,8 @@ def words_of(branch: Branch, number: int) -> str:
     return one_line(turn_here(branch, number).messages.get(role=Message.Role.USER).text)[:LONGEST_RULE]
 
 
-@form_view
-def edit(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@form_of_branch
+def edit(request: OwnRequest, branch: Branch, pk: int) -> HttpResponse:
     rule = get_object_or_404(Constraint, session=branch.session, pk=pk)
     context = {**about(branch), "title": "Edit rule", "verb": "Save"}
     here = place(request, branch)

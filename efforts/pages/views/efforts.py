@@ -5,12 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
-from uuid import UUID
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
 
 from efforts import actions
 from efforts.actions import Place
@@ -33,16 +30,15 @@ from efforts.pages.views.shared import (
     dialog,
     done,
     fields,
-    owned_branch,
+    form_of_branch,
     page,
+    page_of_branch,
     part,
     place,
     text_field,
     turn_here,
 )
 from efforts.standins.chosen import Chosen, find_chosen
-
-form_view = require_http_methods(["GET", "HEAD", "POST"])
 
 VERBS: Mapping[str, Callable[[Place, str], object]] = {
     "switch": actions.switch_effort,
@@ -59,10 +55,8 @@ VERBS: Mapping[str, Callable[[Place, str], object]] = {
 }
 
 
-@never_cache
-@require_GET
-def efforts(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@page_of_branch
+def efforts(request: OwnRequest, branch: Branch) -> HttpResponse:
     found = efforts_view(branch, query=request.GET.get("efforts", ""), plan=plans.preview(branch))
     context = {**about(branch), "efforts": found}
     if not request.htmx:
@@ -72,19 +66,15 @@ def efforts(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None
     return part(request, "efforts/answer.html", {**context, "destinations": everything})
 
 
-@never_cache
-@require_GET
-def where(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@page_of_branch
+def where(request: OwnRequest, branch: Branch) -> HttpResponse:
     context = {**about(branch), "where": where_view(branch), "title": "Where was I?"}
     return dialog(request, "efforts/where_dialog.html", context)
 
 
-@never_cache
-@require_GET
-def expand_price(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | None = None) -> HttpResponse:
+@page_of_branch
+def expand_price(request: OwnRequest, branch: Branch, slug: str) -> HttpResponse:
     """What expanding would add to the next prompt, before it is done."""
-    branch = owned_branch(request, session_id, branch_id)
     chosen = find_chosen(branch, slug)
     context: dict[str, Any] = {
         **about(branch),
@@ -142,15 +132,13 @@ def work_session(request: OwnRequest, branch: Branch) -> Mapping[str, Any]:
     return {"collapsed": actions.new_work_session(place(request, branch))}
 
 
-@form_view
-def new(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@form_of_branch
+def new(request: OwnRequest, branch: Branch) -> HttpResponse:
     return name_form(request, branch, "New effort", lambda name: actions.open_effort(place(request, branch), name))
 
 
-@form_view
-def rename(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@form_of_branch
+def rename(request: OwnRequest, branch: Branch, slug: str) -> HttpResponse:
     known = named_effort(branch, slug)
     return name_form(
         request,
@@ -161,9 +149,8 @@ def rename(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | N
     )
 
 
-@form_view
-def draft_again(request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@form_of_branch
+def draft_again(request: OwnRequest, branch: Branch, slug: str) -> HttpResponse:
     known, focus, error = named_effort(branch, slug), request.POST.get("focus", ""), None
     if request.method == "POST":
         error = refusal(lambda: actions.retry_summary(place(request, branch), slug, focus))
@@ -197,9 +184,8 @@ def name_form(
     return dialog(request, "efforts/name.html", context, status=422 if form.errors else 200)
 
 
-@form_view
-def move(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@form_of_branch
+def move(request: OwnRequest, branch: Branch, number: int) -> HttpResponse:
     turn = turn_here(branch, number)
     if request.method != "POST":
         return move_form(request, branch, turn)

@@ -26,7 +26,7 @@ from efforts.pages.presenters.documents import (
     handover_pieces,
 )
 from efforts.pages.presenters.export import ledger_lines, plan_lines, summary_lines
-from efforts.pages.views.shared import OwnRequest, about, dialog, owned_branch
+from efforts.pages.views.shared import OwnRequest, about, dialog, of_branch
 from efforts.standins.compacting import registered
 
 Piece = TypeVar("Piece")
@@ -41,11 +41,9 @@ BODY = "<!-- body -->"
 
 
 @require_GET
-def export(
-    request: OwnRequest, session_id: UUID, branch_id: UUID | None = None
-) -> HttpResponse | StreamingHttpResponse:
+@of_branch
+def export(request: OwnRequest, branch: Branch) -> HttpResponse | StreamingHttpResponse:
     """The choices; with `form` among them, the file."""
-    branch = owned_branch(request, session_id, branch_id)
     form = request.GET.get("form", "")
     if form not in TYPES:
         return dialog(request, "exports/form.html", {**about(branch), "title": "Export the conversation"})
@@ -111,10 +109,8 @@ def archived(sessions: Iterable[UUID]) -> Iterator[bytes]:
 
 
 @require_GET
-def handover(
-    request: OwnRequest, session_id: UUID, slug: str, branch_id: UUID | None = None
-) -> HttpResponse | StreamingHttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@of_branch
+def handover(request: OwnRequest, branch: Branch, slug: str) -> HttpResponse | StreamingHttpResponse:
     effort = branch.effort_states.select_related("effort").filter(effort__slug=slug).first()
     if effort is None:
         raise Http404

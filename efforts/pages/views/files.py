@@ -8,7 +8,7 @@ from uuid import UUID
 from django.http import FileResponse, Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from efforts import actions
 from efforts.actions.files import storing
@@ -17,7 +17,7 @@ from efforts.domain.text.files import clean_name, inside
 from efforts.models import MessageFile, Session
 from efforts.pages.presenters.files import Refusal, in_composer, together
 from efforts.pages.views.chat import chat_page, command
-from efforts.pages.views.shared import OwnRequest, owned_branch, owned_session, part, turn_here
+from efforts.pages.views.shared import OwnRequest, form_view, owned_branch, owned_session, part, turn_here
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def files(request: OwnRequest, session_id: UUID) -> HttpResponse:
     """Those in the composer; more of them by POST, each taken or refused by itself."""
     session = owned_session(request, session_id)

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods
 
 from efforts import actions
 from efforts.context import holds
@@ -18,9 +16,17 @@ from efforts.domain.errors import Refused, refusal
 from efforts.domain.text.counting import number_in
 from efforts.models import Branch, Hold
 from efforts.pages.views.chat import Verbs, change_row, command
-from efforts.pages.views.shared import OwnRequest, about, back_to, dialog, done, fields, owned_branch, place, text_field
-
-form_view = require_http_methods(["GET", "HEAD", "POST"])
+from efforts.pages.views.shared import (
+    OwnRequest,
+    about,
+    back_to,
+    dialog,
+    done,
+    fields,
+    form_of_branch,
+    place,
+    text_field,
+)
 
 VERBS: Verbs = {
     "unpin": (actions.unpin, Via.CONTROL),
@@ -43,10 +49,9 @@ def change(request: OwnRequest, branch: Branch, pk: int, verb: str) -> Mapping[s
     return {"pin": pk}
 
 
-@form_view
-def new(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+@form_of_branch
+def new(request: OwnRequest, branch: Branch) -> HttpResponse:
     """`turn` or `effort` is what shall be pinned; `first` and `last`: one of these turns, which the person names."""
-    branch = owned_branch(request, session_id, branch_id)
     if request.method != "POST":
         return pin_form(request, branch)
     if error := refusal(lambda: pin_or_unpin(request, branch)):

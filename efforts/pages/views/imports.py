@@ -6,17 +6,16 @@ from collections.abc import Sequence
 
 from django.http import HttpResponse
 from django.shortcuts import redirect
-from django.views.decorators.http import require_http_methods
 
 from efforts.models import AccountEvent
-from efforts.pages.views.shared import OwnRequest, dialog, done
+from efforts.pages.views.shared import OwnRequest, dialog, done, form_view
 from efforts.turns.importing import IMPORT_ENDED, LARGEST_IMPORT, Imported, import_files
 
 # Conversations that are listed without being asked for.
 LISTED = 10
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def import_file(request: OwnRequest) -> HttpResponse:
     """The form; with one file its conversation, with several what came of each."""
     if request.method != "POST":

@@ -5,16 +5,14 @@ from __future__ import annotations
 from uuid import UUID
 
 from django.http import HttpResponse
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 
 from efforts import actions
 from efforts.actions.instructions import LONGEST
 from efforts.context.instructions import instructions_of, tokens_of
 from efforts.domain.errors import Refused
 from efforts.models import Session
-from efforts.pages.views.shared import OwnRequest, dialog, owned_session, part, saved
-
-form_view = require_http_methods(["GET", "HEAD", "POST"])
+from efforts.pages.views.shared import OwnRequest, dialog, form_view, owned_session, part, saved
 
 
 @form_view

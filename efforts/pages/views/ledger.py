@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
-from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
 
 from efforts import actions
 from efforts.actions import Place
@@ -29,13 +26,12 @@ from efforts.pages.views.shared import (
     acted,
     dialog,
     done,
-    owned_branch,
+    form_of_branch,
+    page_of_branch,
     part_or_page,
     place,
     turn_here,
 )
-
-form_view = require_http_methods(["GET", "HEAD", "POST"])
 
 RULE = "rule"
 # Of a longer message the rest is written by hand.
@@ -49,10 +45,8 @@ VERBS: Verbs = {
 }
 
 
-@never_cache
-@require_GET
-def ledger(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@page_of_branch
+def ledger(request: OwnRequest, branch: Branch) -> HttpResponse:
     found = ledger_page(branch)
     context = {**about(branch), "ledger": found, "rules": found.rules}
     return part_or_page(request, "ledger/panel.html", "ledger/page.html", context)
@@ -64,10 +58,9 @@ def change(request: OwnRequest, branch: Branch, pk: int, verb: str) -> Mapping[s
     return {"entry": pk}
 
 
-@form_view
-def new(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+@form_of_branch
+def new(request: OwnRequest, branch: Branch) -> HttpResponse:
     """`turn` and `of` name a message, or in a reply all of it; `text` is what of it is selected."""
-    branch = owned_branch(request, session_id, branch_id)
     if request.method == "POST":
         return noted(request, branch)
     number = turn_number(request.GET.get("turn")) or 0
@@ -137,9 +130,9 @@ def messages_of(branch: Branch, number: int, of: str) -> list[Message]:
     return messages
 
 
-@form_view
-def edit(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None = None) -> HttpResponse:
-    branch, entry = owned_entry(request, session_id, pk, branch_id)
+@form_of_branch
+def edit(request: OwnRequest, branch: Branch, pk: int) -> HttpResponse:
+    entry = entry_here(branch, pk)
     form = EntryForm((), request.POST if request.method == "POST" else None, initial={"text": entry.text})
     if acted(form, lambda given: actions.edit_entry(place(request, branch), pk, given["text"]), field="text"):
         return saved(request, branch)
@@ -147,10 +140,10 @@ def edit(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None 
     return dialog(request, "ledger/form.html", context, status=422 if form.errors else 200)
 
 
-@form_view
-def replace(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None = None) -> HttpResponse:
+@form_of_branch
+def replace(request: OwnRequest, branch: Branch, pk: int) -> HttpResponse:
     """Which decision takes the place of this one."""
-    branch, entry = owned_entry(request, session_id, pk, branch_id)
+    entry = entry_here(branch, pk)
     error = None
     if request.method == "POST":
         by = turn_number(request.POST.get("by")) or 0
@@ -164,9 +157,8 @@ def replace(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | No
     return dialog(request, "ledger/replace.html", context, status=422 if error else 200)
 
 
-def owned_entry(request: OwnRequest, session_id: UUID, pk: int, branch_id: UUID | None) -> tuple[Branch, LedgerEntry]:
-    branch = owned_branch(request, session_id, branch_id)
-    return branch, get_object_or_404(LedgerEntry, session=branch.session, source__turn__in=branch_turns(branch), pk=pk)
+def entry_here(branch: Branch, pk: int) -> LedgerEntry:
+    return get_object_or_404(LedgerEntry, session=branch.session, source__turn__in=branch_turns(branch), pk=pk)
 
 
 def saved(request: OwnRequest, branch: Branch) -> HttpResponse:

@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpResponse, JsonResponse
 from django.utils.cache import patch_vary_headers
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET
 
+from efforts.models import Branch
 from efforts.pages.presenters import figures
 from efforts.pages.presenters import metrics as metrics_shown
 from efforts.pages.presenters.costs import branch_costs, used_so_far
 from efforts.pages.presenters.metrics import NEWEST_TURNS
-from efforts.pages.views.shared import OwnRequest, about, owned_branch, page
+from efforts.pages.views.shared import OwnRequest, about, page, page_of_branch
 
 
-@never_cache
-@require_GET
-def metrics(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@page_of_branch
+def metrics(request: OwnRequest, branch: Branch) -> HttpResponse:
     found = metrics_shown.branch_metrics(branch)
     costs = branch_costs(branch, found.sent)
     if asked_for_json(request):
-        priced = {"cost": costs.to_json()} if costs else {}
-        return data({"session": str(session_id), "branch": str(branch.pk), **figures.metrics_json(found), **priced})
+        where = {"session": str(branch.session_id), "branch": str(branch.pk)}
+        return data({**where, **figures.metrics_json(found), **({"cost": costs.to_json()} if costs else {})})
     context = {
         **about(branch),
         "costs": costs,

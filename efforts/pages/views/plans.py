@@ -16,7 +16,7 @@ from efforts.context.inspection import pretty
 from efforts.context.naming import with_names
 from efforts.context.plans import replay, stored_plan
 from efforts.log.timelines import branch_plans
-from efforts.models import ContextPlan, Message, Session
+from efforts.models import Branch, ContextPlan, Message, Session
 from efforts.pages.presenters import outcomes, sendings
 from efforts.pages.presenters.export import plan_lines
 from efforts.pages.presenters.sendings import NEWEST_PLANS
@@ -24,8 +24,8 @@ from efforts.pages.views.shared import (
     OwnRequest,
     about,
     dialog,
-    owned_branch,
     owned_session,
+    page_of_branch,
     part_or_page,
     streamed_lines,
     turn_here,
@@ -87,10 +87,8 @@ def export(request: OwnRequest, session_id: UUID) -> StreamingHttpResponse:
     return streamed_lines(plan_lines(session), f"plans-{str(session.pk)[:8]}")
 
 
-@never_cache
-@require_GET
-def of_turn(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@page_of_branch
+def of_turn(request: OwnRequest, branch: Branch, number: int) -> HttpResponse:
     turn = turn_here(branch, number)
     context = {
         **about(branch),

@@ -7,15 +7,13 @@ from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from efforts import actions
 from efforts.actions.prompts import LONGEST_NAME, LONGEST_TEXT
 from efforts.domain.errors import Refused
 from efforts.models import SavedPrompt
-from efforts.pages.views.shared import OwnRequest, acted, dialog, saved
-
-form_view = require_http_methods(["GET", "HEAD", "POST"])
+from efforts.pages.views.shared import OwnRequest, acted, dialog, form_view, saved
 
 
 class PromptForm(forms.Form):

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
-from uuid import UUID
 
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
 
 from efforts import actions
 from efforts.actions import Place
@@ -19,9 +17,7 @@ from efforts.domain.errors import Refused
 from efforts.domain.text.counting import number_in
 from efforts.models import Branch, ScopeDraft
 from efforts.pages.views.chat import command
-from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, part, place
-
-form_view = require_http_methods(["GET", "HEAD", "POST"])
+from efforts.pages.views.shared import OwnRequest, about, dialog, done, form_of_branch, page_of_branch, part, place
 
 VERBS: Mapping[str, Callable[[Place, ScopeDraft], object]] = {
     "stop": actions.stop_compaction,
@@ -31,9 +27,8 @@ WHICH_TURNS = "Which turns? Give the number of the first and of the last."
 
 
 @never_cache
-@form_view
-def compact(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@form_of_branch
+def compact(request: OwnRequest, branch: Branch) -> HttpResponse:
     if request.method != "POST":
         return scope_form(request, branch, request.GET)
     try:
@@ -80,11 +75,9 @@ def begun(branch: Branch, number: str) -> str:
     return efforts.words_of_turn(branch, number_in(number.strip()) or 0)
 
 
-@never_cache
-@require_GET
-def look(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
+@page_of_branch
+def look(request: OwnRequest, branch: Branch) -> HttpResponse:
     """What summarising would take, while the turns are being chosen."""
-    branch = owned_branch(request, session_id, branch_id)
     return part(request, "scopes/look.html", {**about(branch), **looked_at(branch, request.GET), "swapped": True})
 
 

@@ -8,7 +8,7 @@ from django.conf import settings
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from efforts import actions
 from efforts.domain.errors import Refused
@@ -17,9 +17,7 @@ from efforts.log.timelines import last_used
 from efforts.models import Session
 from efforts.pages.forms import RenameForm, SessionSettingsForm
 from efforts.pages.presenters.conversations import Asked, conversation_list, folders
-from efforts.pages.views.shared import OwnRequest, acted, dialog, done, owned_session, part_or_page
-
-form_view = require_http_methods(["GET", "HEAD", "POST"])
+from efforts.pages.views.shared import OwnRequest, acted, dialog, done, form_view, owned_session, part_or_page
 
 
 @require_GET

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from functools import wraps
+from typing import TYPE_CHECKING, Any, Concatenate, TypeVar
 from uuid import UUID
 
 from django.core.exceptions import RequestDataTooBig
@@ -14,6 +15,8 @@ from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
 from django.utils.cache import patch_vary_headers
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.views.decorators.cache import never_cache
+from django.views.decorators.http import require_GET, require_http_methods
 
 from efforts import actions
 from efforts.actions import Place
@@ -32,10 +35,14 @@ if TYPE_CHECKING:
     from django.forms import Form
     from django_htmx.middleware import HtmxDetails
 
+R = TypeVar("R")
+
 LISTED = 200
 # Refusals of something that is over already, as against something that was wrong from the start.
 TOO_LATE = {"not_waiting", "not_last", "not_retryable", "undone", "overtaken", "changed"}
 NOT_HERE = {"no_such_turn", "no_such_run"}
+
+form_view = require_http_methods(["GET", "HEAD", "POST"])
 
 
 class OwnRequest(HttpRequest):
@@ -55,6 +62,25 @@ def owned_branch(request: OwnRequest, session_id: UUID, branch_id: UUID | None =
     which = Q(pk=branch_id) if branch_id else Q(parent=None)
     branches = Branch.objects.filter(which, session=session_id, session__in=Session.objects.owned_by(request.user))
     return get_object_or_404(branches.select_related("session__endpoint", "session__owner", "active_effort", "focus"))
+
+
+def of_branch(view: Callable[Concatenate[OwnRequest, Branch, ...], R]) -> Callable[..., R]:
+    """A view of the branch that its address names."""
+
+    @wraps(view)
+    def found(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None, **which: Any) -> R:
+        return view(request, owned_branch(request, session_id, branch_id), **which)
+
+    return found
+
+
+def page_of_branch(view: Callable[Concatenate[OwnRequest, Branch, ...], HttpResponse]) -> Callable[..., HttpResponse]:
+    """What is read of a branch. Back must read it anew: an old copy has an old event number."""
+    return never_cache(require_GET(of_branch(view)))
+
+
+def form_of_branch(view: Callable[Concatenate[OwnRequest, Branch, ...], HttpResponse]) -> Callable[..., HttpResponse]:
+    return form_view(of_branch(view))
 
 
 def place(request: OwnRequest, branch: Branch, via: Via = Via.CONTROL) -> Place:

@@ -13,7 +13,7 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from efforts import actions
 from efforts.context import connections
@@ -23,7 +23,7 @@ from efforts.pages.presenters.files import limits, together
 from efforts.pages.themes import THEME_COOKIE, THEMES
 from efforts.pages.views.begun import keep_begun
 from efforts.pages.views.files import add
-from efforts.pages.views.shared import OwnRequest, done, model_label, page, part_or_page
+from efforts.pages.views.shared import OwnRequest, done, form_view, model_label, page, part_or_page
 from efforts.turns.demo import begin_demo, demo_of, go_on, is_whole, played
 from efforts.turns.week import WEEK
 
@@ -98,7 +98,7 @@ def with_files(request: OwnRequest, files: Sequence[UploadedFile[bytes]], text: 
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def example(request: OwnRequest) -> HttpResponse:
     """Some of it with each POST, so that it can be seen coming; a GET shows how far it is, and makes nothing."""
     if request.method != "POST":

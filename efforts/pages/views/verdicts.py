@@ -4,25 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from django.http import Http404, HttpResponse, JsonResponse
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from efforts import actions
 from efforts.actions.verdicts import LONGEST_WHY
 from efforts.domain.effort.states import VerdictValue
 from efforts.domain.errors import Refused
-from efforts.models import Run, Verdict
+from efforts.models import Branch, Run, Verdict
 from efforts.pages.views.shared import (
     OwnRequest,
     about,
     dialog,
     done,
     fields,
-    owned_branch,
+    form_of_branch,
     refused_json,
     text_field,
     turn_here,
@@ -31,9 +29,8 @@ from efforts.pages.views.shared import (
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def verdict(request: OwnRequest, session_id: UUID, number: int, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@form_of_branch
+def verdict(request: OwnRequest, branch: Branch, number: int) -> HttpResponse:
     run = turn_here(branch, number).run
     if run is None:
         raise Http404

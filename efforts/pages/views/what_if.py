@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from typing import Any
-from uuid import UUID
 
 from django.http import HttpResponse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods
 
 from efforts.context import plans
 from efforts.models import Branch
 from efforts.pages.forms import WhatIfForm
 from efforts.pages.presenters import what_if as what_if_shown
-from efforts.pages.views.shared import OwnRequest, about, owned_branch, part_or_page
+from efforts.pages.views.shared import OwnRequest, about, form_of_branch, part_or_page
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
-def what_if(request: OwnRequest, session_id: UUID, branch_id: UUID | None = None) -> HttpResponse:
-    branch = owned_branch(request, session_id, branch_id)
+@form_of_branch
+def what_if(request: OwnRequest, branch: Branch) -> HttpResponse:
     form = WhatIfForm(
         branch.session, what_if_shown.expandable(branch), request.POST if request.method == "POST" else None
     )
