@@ -17,6 +17,7 @@ from django.utils.text import get_text_list
 from django.utils.translation import gettext, gettext_noop, ngettext
 
 from efforts.context.connections import KeyUnreadable, choose_for_drafts, switchable, switched_to
+from efforts.domain.effort.states import RunState
 from efforts.domain.text.snippets import plainly
 from efforts.models.said import said as in_readers_words
 from efforts.models.said import words_of_scripts
@@ -182,6 +183,12 @@ def deep(depth: int) -> int:
 @register.filter
 def state_icon(state: str) -> str:
     return ICON_OF_STATE.get(state, "wait")
+
+
+@register.filter
+def state_label(state: str) -> str:
+    """Of a run."""
+    return RunState(state).label
 
 
 @register.filter

@@ -11,7 +11,7 @@ from uuid import UUID
 from django.db.models import Max
 
 from efforts.domain.effort.lineage import last_common_turn
-from efforts.domain.effort.states import UNFINISHED, RunState
+from efforts.domain.effort.states import UNFINISHED
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, Run
 from efforts.pages.presenters.chat import TurnView, turn_views
@@ -22,21 +22,13 @@ COMPARED = 20
 
 @dataclass(frozen=True, kw_only=True)
 class BranchView:
-    """`turns` are those of its own, `depth` its place in the tree, `state` that of its newest unfinished run."""
+    """`turns` are those of its own, `depth` its place in the tree, `state` that of its newest unfinished run or empty."""
 
     branch: Branch
     depth: int
     turns: int
     last_at: datetime
     state: str
-
-    @property
-    def runs(self) -> bool:
-        return bool(self.state)
-
-    @property
-    def state_label(self) -> str:
-        return RunState(self.state).label if self.state else ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +49,7 @@ class BranchesView:
     @property
     def elsewhere(self) -> tuple[BranchView, ...]:
         """Those that answer, or will, while this one is looked at."""
-        return tuple(row for row in self.rows if row.runs and row.branch != self.current)
+        return tuple(row for row in self.rows if row.state and row.branch != self.current)
 
 
 def branches_view(current: Branch) -> BranchesView:

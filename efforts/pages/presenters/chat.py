@@ -111,7 +111,6 @@ class TurnView:
     user_text: str
     created_at: datetime
     state: str
-    state_label: str
     run_id: UUID
     attempt: int
     error_code: str
@@ -430,7 +429,6 @@ def one_view(
         user_text=messages[0].text,
         created_at=turn.created_at,
         state=state,
-        state_label=state.label,
         run_id=run.pk,
         attempt=run.attempt,
         error_code=run.error_code,

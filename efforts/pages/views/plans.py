@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
 from uuid import UUID
 
+from django.db.models import Prefetch
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404
 from django.views.decorators.cache import never_cache
@@ -14,10 +16,12 @@ from efforts.context import inspection
 from efforts.context.holds import holds_view, with_pins
 from efforts.context.inspection import pretty
 from efforts.context.naming import with_names
+from efforts.context.planning import mode_of
 from efforts.context.plans import replay, stored_plan
+from efforts.domain.effort.policy import ContextMode
 from efforts.log.timelines import branch_plans
-from efforts.models import Branch, ContextPlan, Message, Session
-from efforts.pages.presenters import outcomes, sendings
+from efforts.models import Branch, ContextPlan, Message, RetrievalItem, Session, Verdict
+from efforts.pages.presenters import sendings
 from efforts.pages.presenters.export import plan_lines
 from efforts.pages.presenters.sendings import NEWEST_PLANS
 from efforts.pages.views.shared import (
@@ -30,6 +34,7 @@ from efforts.pages.views.shared import (
     streamed_lines,
     turn_here,
 )
+from efforts.standins import coding
 
 
 @never_cache
@@ -46,7 +51,7 @@ def plan(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
         "plan": with_pins(with_names(stored_plan(stored), session), holds, turn=stored.run.turn.number),
         "holds": holds,
         "difference": inspection.compared(before, stored) if before else None,
-        "outcome": outcomes.outcome_of(stored),
+        "outcome": outcome_of(stored),
         "raw": inspection.raw_request(stored),
         **beside,
     }
@@ -56,6 +61,21 @@ def plan(request: OwnRequest, session_id: UUID, plan_id: UUID) -> HttpResponse:
 def owned_plan(session: Session, plan_id: UUID) -> ContextPlan:
     plans = ContextPlan.objects.filter(session=session).select_related("run__turn", "session", "branch__session")
     return get_object_or_404(plans, pk=plan_id)
+
+
+def outcome_of(stored: ContextPlan) -> dict[str, Any]:
+    """What came of the call: what the person thought of it, its tools, what was found. `is_last_attempt`: its run is
+    the one whose answer is read, and judged."""
+    run = stored.run
+    hits = RetrievalItem.objects.select_related("effort", "turn", "message").defer("message__text")
+    return {
+        "verdict": Verdict.objects.filter(run=run).first(),
+        "is_last_attempt": run.turn.run_id == run.pk,
+        "tools": stored.tool_traces.all(),
+        "proposed": coding.registered().proposed([run.pk]).get(run.pk, ()),
+        "recall_is_off": mode_of(run.settings) == ContextMode.OFF,
+        "retrievals": stored.retrieval_sets.prefetch_related(Prefetch("items", hits)),
+    }
 
 
 def neighbours(stored: ContextPlan) -> dict[str, ContextPlan | None]:
