@@ -37,3 +37,7 @@ class MessageFile(models.Model):
 
     def __str__(self) -> str:
         return self.name
+
+    @property
+    def is_picture(self) -> bool:
+        return self.kind == self.Kind.PICTURE

@@ -18,6 +18,7 @@ from django.utils.translation import gettext, gettext_noop, ngettext
 
 from efforts.context.connections import KeyUnreadable, choose_for_drafts, switchable, switched_to
 from efforts.domain.effort.states import RunState
+from efforts.domain.text.files import size_words
 from efforts.domain.text.snippets import plainly
 from efforts.models.said import said as in_readers_words
 from efforts.models.said import words_of_scripts
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from efforts.pages.presenters.chat import TurnView
 
 register = template.Library()
+register.filter(size_words)
 
 # Of a figure, in whatever it stands.
 SIGN = re.compile(r"(?<=\d)[.,](?=\d)")

@@ -22,7 +22,7 @@ COMPARED = 20
 
 @dataclass(frozen=True, kw_only=True)
 class BranchView:
-    """`turns` are those of its own, `depth` its place in the tree, `state` that of its newest unfinished run or empty."""
+    """`turns` are those of its own, `depth` its place in the tree, `state` of its newest unfinished run, or empty."""
 
     branch: Branch
     depth: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
@@ -33,6 +33,7 @@ from efforts.models import (
     ContextPlan,
     Event,
     Message,
+    MessageFile,
     RetrievalSet,
     Run,
     Session,
@@ -46,7 +47,7 @@ from efforts.pages.markdown import Cited, render, render_finished
 from efforts.pages.presenters.calls import readable, words_of
 from efforts.pages.presenters.citations import cited_in
 from efforts.pages.presenters.costs import cost_of
-from efforts.pages.presenters.files import FileView, sent_views
+from efforts.pages.presenters.files import sent_views
 from efforts.pages.presenters.notices import NoticeGroup, notice_groups
 from efforts.pages.presenters.siblings import MOST, PAGE, Family, Siblings, family_of
 from efforts.standins import coding
@@ -152,7 +153,7 @@ class TurnView:
     # Of a turn that waits: how many turns of the same person come first; None where one before it in the branch does.
     ahead: int | None = None
     proposed: tuple[coding.Proposed, ...] = ()
-    files: tuple[FileView, ...] = ()
+    files: Sequence[MessageFile] = ()
 
     @property
     def live_tail(self) -> str:

@@ -23,6 +23,7 @@ from efforts.domain.effort.holds import turns_said
 from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import EffortStatus, EntryKind, EntryState, PointerState, RunState
 from efforts.domain.prompt.plan import Item
+from efforts.domain.text.files import size_words
 from efforts.domain.text.redaction import redact
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, ContextPlan, ContextPointer, Turn, TurnLabel
@@ -109,7 +110,7 @@ def turn_pieces(one: Spoken) -> Iterator[str]:
     yield heading(3, f"{said(f'Turn {view.number}')}{of} · {minute(view.created_at)}", masked=False)
     yield f"**{said('You')}**\n\n{quoted(view.user_text)}"
     for file in view.files:
-        yield f"*{said(f'Added: {plain(file.name)} ({file.size}, {file.tokens:,} tokens)')}*"
+        yield f"*{said(f'Added: {plain(file.name)} ({size_words(file.size)}, {file.tokens:,} tokens)')}*"
     if view.parts:
         yield f"**{said('Assistant')}**{f' ({plain(said(view.model))})' if view.model else ''}"
     for part in view.parts:

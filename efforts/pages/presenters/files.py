@@ -3,38 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
-from uuid import UUID
 
 from django.conf import settings
 from django.db.models import F
 
+from efforts.actions.files.composer import waiting_files
 from efforts.context.connections import KeyUnreadable, choose
 from efforts.domain.prompt.pictures import tokens_of
 from efforts.domain.text.files import size_words
 from efforts.models import MessageFile, Session, Turn
-
-ICONS = {"text": "file", "pdf": "file", "picture": "picture"}
-
-
-@dataclass(frozen=True, kw_only=True)
-class FileView:
-    id: UUID
-    name: str
-    kind: str
-    size: str
-    tokens: int
-    # That has its text in the log, where it was sent.
-    message: int | None = None
-
-    @property
-    def icon(self) -> str:
-        return ICONS[self.kind]
-
-    @property
-    def is_picture(self) -> bool:
-        return self.kind == "picture"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,16 +24,14 @@ class Refusal:
     text: str
 
 
-def waiting_views(session: Session) -> tuple[FileView, ...]:
+def waiting_views(session: Session) -> list[MessageFile]:
     """Those in the composer, oldest first, with what each will cost: of a picture that is not seen its name alone."""
     # Their text may be long, and is shown nowhere there.
-    rows = MessageFile.objects.filter(session=session, message=None).defer("text").order_by("created_at", "pk")
-    sees = sees_pictures(session)
-    return tuple(replace(file_view(row), tokens=row.tokens - unseen_tokens(row, sees)) for row in rows)
-
-
-def unseen_tokens(row: MessageFile, sees: bool) -> int:
-    return tokens_of(row.picture) if row.picture and not sees else 0
+    rows = list(waiting_files(session).defer("text"))
+    if not sees_pictures(session):
+        for row in rows:
+            row.tokens -= tokens_of(row.picture) if row.picture else 0
+    return rows
 
 
 def in_composer(session: Session) -> dict[str, Any]:
@@ -80,18 +57,13 @@ def sees_pictures(session: Session) -> bool:
         return False
 
 
-def sent_views(turns: Sequence[Turn]) -> dict[int, tuple[FileView, ...]]:
+def sent_views(turns: Sequence[Turn]) -> dict[int, list[MessageFile]]:
     """By their turns' ids."""
     rows = MessageFile.objects.filter(message__turn__in=turns).annotate(turn=F("message__turn")).defer("text")
-    found: dict[int, tuple[FileView, ...]] = {}
+    found: dict[int, list[MessageFile]] = {}
     for row in rows.order_by("message"):
-        found[row.turn] = (*found.get(row.turn, ()), file_view(row))
+        found.setdefault(row.turn, []).append(row)
     return found
-
-
-def file_view(row: MessageFile) -> FileView:
-    size = size_words(row.size)
-    return FileView(id=row.pk, name=row.name, kind=row.kind, size=size, tokens=row.tokens, message=row.message_id)
 
 
 def together(refusals: Iterable[Refusal]) -> str:
