@@ -1,7 +1,7 @@
 """A conversation, or the handover of an effort, as a document for people: Markdown, in pieces, secrets masked.
 
 A piece is one block of the document, so that a long conversation is written while it is read. As HTML each piece is
-rendered by itself (`as_html`); as lines of JSON a conversation is `conversation_lines` (docs/export.md).
+rendered by itself, as replies are; as lines of JSON a conversation is `conversation_lines` (docs/export.md).
 """
 
 from __future__ import annotations
@@ -28,7 +28,6 @@ from efforts.domain.text.redaction import redact
 from efforts.log.timelines import branch_turns
 from efforts.models import Branch, ContextPlan, ContextPointer, Turn, TurnLabel
 from efforts.models.said import said
-from efforts.pages.markdown import render
 from efforts.pages.presenters.chat import TurnView, turn_views
 from efforts.pages.presenters.export import redacted_line, time_of
 from efforts.standins.compacting import ToldSummary, registered
@@ -325,11 +324,6 @@ def turn_values(one: Spoken) -> dict[str, Any]:
 
 
 # Words in a document
-
-
-def as_html(piece: str) -> str:
-    """Safe whatever the piece says: the renderer of replies lets no tags through."""
-    return render(piece)
 
 
 def heading(level: int, title: str, *, masked: bool = True) -> str:

@@ -38,7 +38,7 @@ def plan_lines(session: Session) -> Iterator[list[str]]:
     for branch in Branch.objects.filter(session=session).order_by("created_at", "pk"):
         rows = chunk(branch, None)
         while rows:
-            yield [line_of(row) for row in rows]
+            yield [redacted_line(exported(row)) for row in rows]
             rows = chunk(branch, rows[-1])
 
 
@@ -128,10 +128,6 @@ def with_what_came_of_it(plans: QuerySet[ContextPlan]) -> QuerySet[ContextPlan]:
     return plans.select_related("run__turn", "run__verdict").prefetch_related(
         "tool_traces", "run__thinking", Prefetch("retrieval_sets", sets)
     )
-
-
-def line_of(row: ContextPlan) -> str:
-    return redacted_line(exported(row))
 
 
 def redacted_line(values: dict[str, Any]) -> str:

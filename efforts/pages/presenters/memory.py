@@ -140,19 +140,12 @@ class ChosenMemory(KeptBy):
 
 
 @dataclass(frozen=True, kw_only=True)
-class RawLog:
-    turns: int
-    messages: int
-    tokens: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class MemoryView:
-    """`moved`: how often, by the kind of the event; `replaced`: the turns of an effort by a summary or excerpts."""
+    """`raw`: how many turns, messages and tokens the log has; `moved`: how often, by the kind of the event; `replaced`:
+    the turns of an effort by a summary or excerpts."""
 
-    plan: PlanView
     efforts: EffortsView
-    raw: RawLog
+    raw: Mapping[str, int]
     moves: tuple[MemoryMove, ...]
     moved: dict[str, int] = field(default_factory=dict)
 
@@ -280,9 +273,8 @@ def memory_view(branch: Branch, plan: PlanView) -> MemoryView:
     sums = turns.aggregate(turns=Count("id"), tokens=Sum("tokens", default=0))
     messages = Message.objects.filter(session=branch.session_id, turn__in=turns.values("pk")).count()
     return MemoryView(
-        plan=plan,
         efforts=shown,
-        raw=RawLog(turns=sums["turns"], messages=messages, tokens=sums["tokens"]),
+        raw={**sums, "messages": messages},
         moves=moves_of(events.order_by("-seq")[:LATEST], names),
         moved=dict(moved),
     )

@@ -18,9 +18,9 @@ from django.views.decorators.http import require_GET
 
 from efforts.models import Branch, Session
 from efforts.models.threads import read
+from efforts.pages.markdown import render
 from efforts.pages.presenters.documents import (
     EXTRAS,
-    as_html,
     conversation_lines,
     conversation_pieces,
     handover_pieces,
@@ -129,7 +129,7 @@ def document_of(pieces: Iterator[str], branch: Branch, form: str, title: str) ->
     before, _, after = render_to_string(
         "exports/document.html", {"title": title, "body": BODY, "language": translation.get_language()}
     ).partition(BODY)
-    return file_of(chain([before], (as_html(piece) for piece in pieces), [after]), branch, form, title)
+    return file_of(chain([before], map(render, pieces), [after]), branch, form, title)
 
 
 def file_of(texts: Iterable[str], branch: Branch, form: str, title: str = "") -> StreamingHttpResponse:

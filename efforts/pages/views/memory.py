@@ -12,8 +12,8 @@ from efforts.pages.views.shared import OwnRequest, about, dialog, page, page_of_
 
 @page_of_branch
 def memory(request: OwnRequest, branch: Branch) -> HttpResponse:
-    found = memory_view(branch, plans.preview(branch))
-    return page(request, "memory/page.html", {**about(branch), "memory": found, "plan": found.plan})
+    plan = plans.preview(branch)
+    return page(request, "memory/page.html", {**about(branch), "memory": memory_view(branch, plan), "plan": plan})
 
 
 @page_of_branch
