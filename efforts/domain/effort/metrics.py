@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 from efforts.domain.effort.chosen import RAW
 from efforts.domain.effort.reducer import Happening
@@ -193,12 +193,7 @@ def together(parts: Iterable[Metrics]) -> Metrics:
     """As if it were one conversation; but for the last call, of which there is none then."""
     parts = list(parts)
     return Metrics(
-        sent=tuple(one for part in parts for one in part.sent),
-        expansions=tuple(one for part in parts for one in part.expansions),
-        decays=tuple(one for part in parts for one in part.decays),
-        evictions=tuple(one for part in parts for one in part.evictions),
-        saved=tuple(one for part in parts for one in part.saved),
-        too_early=tuple(of for part in parts for of in part.too_early),
+        **{one.name: tuple(each for part in parts for each in getattr(part, one.name)) for one in fields(Metrics)}
     )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import Any
 
@@ -63,16 +63,6 @@ class FigureGroup:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExpansionView:
-    effort: str
-    turn: int
-    ended_turn: int | None
-    duration: int | None
-    tokens: int
-    how: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class TurnRow:
     """`layers` in the order of the columns."""
 
@@ -84,12 +74,13 @@ class TurnRow:
 
 @dataclass(frozen=True, kw_only=True)
 class MetricsView:
-    """Of one timeline. The pictures are SVG; "" where there is nothing to draw."""
+    """Of one timeline. Of `expansions` effort and how they ended are in words. The pictures are SVG; "" where there is
+    nothing to draw."""
 
     groups: tuple[FigureGroup, ...]
     layers: tuple[str, ...]
     turns: tuple[TurnRow, ...]
-    expansions: tuple[ExpansionView, ...]
+    expansions: tuple[Expansion, ...]
     tokens_picture: str
     expansions_picture: str
     saved_picture: str
@@ -112,7 +103,7 @@ def metrics_view(metrics: Metrics, names: Mapping[str, str]) -> MetricsView:
         groups=groups_of(metrics),
         layers=tuple(SECTIONS[layer] for layer in layers),
         turns=rows,
-        expansions=tuple(expansion_view(one, names) for one in metrics.expansions[::-1][:LISTED]),
+        expansions=tuple(in_words(one, names) for one in metrics.expansions[::-1][:LISTED]),
         tokens_picture=tokens_picture(metrics, layers, span) if metrics.sent else "",
         expansions_picture=expansions_picture(metrics, span, names) if metrics.expansions else "",
         saved_picture=saved_picture(metrics, span) if metrics.decays else "",
@@ -133,15 +124,8 @@ def turn_rows(metrics: Metrics, layers: Sequence[str]) -> Iterator[TurnRow]:
         )
 
 
-def expansion_view(one: Expansion, names: Mapping[str, str]) -> ExpansionView:
-    return ExpansionView(
-        effort=names.get(one.effort, one.effort),
-        turn=one.turn,
-        ended_turn=one.ended_turn,
-        duration=one.duration,
-        tokens=one.tokens,
-        how=HOW.get(one.how, one.how),
-    )
+def in_words(one: Expansion, names: Mapping[str, str]) -> Expansion:
+    return replace(one, effort=names.get(one.effort, one.effort), how=HOW.get(one.how, one.how))
 
 
 # The figures
@@ -408,8 +392,8 @@ def expansions_picture(metrics: Metrics, span: range, names: Mapping[str, str]) 
 
 def bar_of(one: Expansion, span: range, names: Mapping[str, str]) -> Bar:
     until = "" if one.ended_turn is None else f" in turn {one.ended_turn:,}"
-    effort = names.get(one.effort, one.effort)
-    words = f"{effort}: {one.tokens:,} tokens, expanded in turn {one.turn:,}, {HOW.get(one.how, one.how)}{until}"
+    told = in_words(one, names)
+    words = f"{told.effort}: {one.tokens:,} tokens, expanded in turn {one.turn:,}, {told.how}{until}"
     return Bar(begin=max(one.turn, span.start), end=one.ended_turn, words=words)
 
 
@@ -436,6 +420,10 @@ def all_tokens_picture(sent: Sequence[Sent]) -> str:
 
 # As data
 
+OF_EXPANSIONS = ("effort", "turn", "clock", "tokens", "how", "ended_turn", "ended_clock", "duration")
+OF_DECAYS = ("effort", "turn", "clock", "tokens", "again_turn", "again_clock")
+OF_EVICTIONS = ("effort", "turn", "age", "back_turn")
+
 
 def metrics_json(metrics: Metrics) -> dict[str, Any]:
     saved = {one.turn: one.tokens for one in metrics.saved}
@@ -452,36 +440,14 @@ def metrics_json(metrics: Metrics) -> dict[str, Any]:
             }
             for one in metrics.sent
         ],
-        "expansions": [
-            {
-                "effort": one.effort,
-                "turn": one.turn,
-                "clock": one.clock,
-                "tokens": one.tokens,
-                "how": one.how,
-                "ended_turn": one.ended_turn,
-                "ended_clock": one.ended_clock,
-                "duration": one.duration,
-            }
-            for one in metrics.expansions
-        ],
-        "auto_collapses": [
-            {
-                "effort": one.effort,
-                "turn": one.turn,
-                "clock": one.clock,
-                "tokens": one.tokens,
-                "again_turn": one.again_turn,
-                "again_clock": one.again_clock,
-                "false": one.is_false,
-            }
-            for one in metrics.decays
-        ],
-        "evictions": [
-            {"effort": one.effort, "turn": one.turn, "age": one.age, "back_turn": one.back_turn}
-            for one in metrics.evictions
-        ],
+        "expansions": [values_of(one, OF_EXPANSIONS) for one in metrics.expansions],
+        "auto_collapses": [{**values_of(one, OF_DECAYS), "false": one.is_false} for one in metrics.decays],
+        "evictions": [values_of(one, OF_EVICTIONS) for one in metrics.evictions],
     }
+
+
+def values_of(one: object, names: Sequence[str]) -> dict[str, Any]:
+    return {name: getattr(one, name) for name in names}
 
 
 def all_metrics_json(found: AllMetrics) -> dict[str, Any]:
