@@ -65,13 +65,13 @@ class MadePlan:
         return {number: item for number, item in found.items() if item}
 
     def turn_item(self, effort: str, number: int, *, included: bool) -> Item | None:
-        mine = (item for item in self.items if item.included == included and is_log(item) and effort_of(item) == effort)
+        mine = (item for item in self.items if item.included == included and is_log(item) and item.whose == effort)
         return next((item for item in mine if item.turns and item.turns[0] <= number <= item.turns[1]), None)
 
     @property
     def headlines(self) -> dict[str, Item]:
         """Of concluded efforts, by their ids; sent or not."""
-        return {effort_of(item): item for item in self.items if item.section == "summary"}
+        return {item.whose: item for item in self.items if item.section == "summary"}
 
     @property
     def pins(self) -> dict[str, Item]:
@@ -119,8 +119,8 @@ def difference(before: MadePlan, now: MadePlan) -> Difference:
     kept = {TURN.format(number) for number in (*noted, *back)}
     return Difference(
         entered=(
-            *pins_in(before, now, kept),
-            *headlines_in(before, now),
+            *notes_in(sent(before.pins), sent(now.pins), kept),
+            *notes_in(sent(before.headlines), sent(now.headlines)),
             *grouped(came, shown_as),
             *tools_in(before, now),
         ),
@@ -142,7 +142,7 @@ def difference(before: MadePlan, now: MadePlan) -> Difference:
 def quoted_instead(gone: Mapping[int, Item], before: MadePlan, now: MadePlan) -> dict[int, int]:
     """Of the turns that are not sent in their place any more, those that a pin quotes instead, and has not before; with
     the tokens that this adds, where the turn was an item of its own."""
-    was, stands = sent_pins(before), sent_pins(now)
+    was, stands = sent(before.pins), sent(now.pins)
     return {
         number: stands[title].tokens - item.tokens if item.turns == (number, number) else 0
         for number, item in gone.items()
@@ -162,21 +162,17 @@ def stand_in_title(item: Item) -> str:
     return (EXCERPTS_OF if is_excerpts(item) else SUMMARY_OF).format(item.title)
 
 
-def effort_of(item: Item) -> str:
-    return item.whose
-
-
 def stands_otherwise(was: Item, item: Item) -> bool:
-    return (was.section, was.reason, effort_of(was)) != (item.section, item.reason, effort_of(item))
+    return (was.section, was.reason, was.whose) != (item.section, item.reason, item.whose)
 
 
 def shown_as(number: int, item: Item) -> PlanChange:
-    return PlanChange(section=item.section, title="", effort=effort_of(item), why=item.sentence, turns=(number,))
+    return PlanChange(section=item.section, title="", effort=item.whose, why=item.sentence, turns=(number,))
 
 
 def gone(number: int, was: Item, now: MadePlan) -> PlanChange:
-    why, remedy = why_gone(number, effort_of(was), now)
-    return PlanChange(section=was.section, title="", effort=effort_of(was), why=why, remedy=remedy, turns=(number,))
+    why, remedy = why_gone(number, was.whose, now)
+    return PlanChange(section=was.section, title="", effort=was.whose, why=why, remedy=remedy, turns=(number,))
 
 
 def why_gone(number: int, effort: str, now: MadePlan) -> tuple[str, str]:
@@ -201,67 +197,49 @@ def grouped(items: Mapping[int, Item], change_of: Any) -> Iterator[PlanChange]:
         yield replace(change, title=title_of(span_title(runs_of(numbers)), change.effort), turns=tuple(numbers))
 
 
-def sent_headlines(made: MadePlan) -> dict[str, Item]:
-    return {slug: item for slug, item in made.headlines.items() if item.included}
+def sent(notes: Mapping[str, Item]) -> dict[str, Item]:
+    return {key: item for key, item in notes.items() if item.included}
 
 
-def sent_pins(made: MadePlan) -> dict[str, Item]:
-    return {title: item for title, item in made.pins.items() if item.included}
+def note_change(item: Item, why: str, remedy: str = "") -> PlanChange:
+    """Of a pin, or of what stands for turns."""
+    title = PIN_OF.format(item.title) if item.section == "pin" else stand_in_title(item)
+    return PlanChange(section=item.section, title=title, effort=item.whose, why=why, remedy=remedy, tokens=item.tokens)
 
 
-def pin_change(item: Item, why: str, remedy: str = "") -> PlanChange:
-    title, effort = PIN_OF.format(item.title), effort_of(item)
-    return PlanChange(section="pin", title=title, effort=effort, why=why, remedy=remedy, tokens=item.tokens)
-
-
-def summary_change(item: Item, why: str, remedy: str = "") -> PlanChange:
-    title, effort = stand_in_title(item), effort_of(item)
-    return PlanChange(section="summary", title=title, effort=effort, why=why, remedy=remedy, tokens=item.tokens)
-
-
-def pins_in(before: MadePlan, now: MadePlan, kept: Collection[str]) -> Iterator[PlanChange]:
+def notes_in(was: Mapping[str, Item], stands: Mapping[str, Item], kept: Collection[str] = ()) -> Iterator[PlanChange]:
     """`kept`: pins of turns that only changed their place."""
-    was = sent_pins(before)
-    for title, item in sent_pins(now).items():
-        if title not in was and title not in kept:
-            yield pin_change(item, item.sentence)
+    for key, item in stands.items():
+        if key not in was and key not in kept:
+            yield note_change(item, item.sentence)
 
 
 def pins_out(before: MadePlan, now: MadePlan, kept: Collection[str]) -> Iterator[PlanChange]:
-    stands = sent_pins(now)
-    for title, item in sent_pins(before).items():
+    stands = sent(now.pins)
+    for title, item in sent(before.pins).items():
         if title not in stands and title not in kept:
-            why, remedy = why_pin_gone(item, now)
-            yield pin_change(item, why, remedy)
+            yield note_change(item, *why_pin_gone(item, now))
 
 
 def why_pin_gone(was: Item, now: MadePlan) -> tuple[str, str]:
     if out := now.pins.get(was.title):
         return out.sentence, out.remedy
     # A turn that only went back to its place is not among these.
-    shown = effort_of(was) and effort_of(was) in efforts_shown(now.items)
+    shown = was.whose and was.whose in efforts_shown(now.items)
     return (SHOWN_IN_PLACE if shown else UNPINNED), ""
 
 
-def headlines_in(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
-    was = sent_headlines(before)
-    for slug, item in sent_headlines(now).items():
-        if slug not in was:
-            yield summary_change(item, item.sentence)
-
-
 def headlines_out(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
-    stands, shown = {**sent_headlines(now), **sent_pins(now)}, efforts_shown(now.items)
-    for slug, item in sent_headlines(before).items():
+    stands, shown = {**sent(now.headlines), **sent(now.pins)}, efforts_shown(now.items)
+    for slug, item in sent(before.headlines).items():
         if slug not in stands:
             out = now.headlines.get(slug)
             other = SHOWN_BY_TURNS if slug in shown else GONE
-            why, remedy = (out.sentence, out.remedy) if out else (other, "")
-            yield summary_change(item, why, remedy)
+            yield note_change(item, *((out.sentence, out.remedy) if out else (other,)))
 
 
 def efforts_shown(items: Iterable[Item]) -> Collection[str]:
-    return {effort_of(item) for item in items if item.included and is_log(item)}
+    return {item.whose for item in items if item.included and is_log(item)}
 
 
 def tools_in(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
@@ -277,13 +255,13 @@ def changed_items(before: MadePlan, now: MadePlan) -> Iterator[PlanChange]:
         was, item = before.fixed(title), now.fixed(title)
         if was and item and was.tokens != item.tokens:
             yield PlanChange(section=item.section, title=title, why=why, tokens=item.tokens - was.tokens)
-    stood = sent_headlines(before)
-    for slug, item in sent_headlines(now).items():
+    stood = sent(before.headlines)
+    for slug, item in sent(now.headlines).items():
         # In plans stored before these were shortened the hashes are whole.
         if slug in stood and stood[slug].sha256[:FINGERPRINT] != item.sha256[:FINGERPRINT]:
             added = item.tokens - stood[slug].tokens
             why = OTHER_WORDS[is_excerpts(stood[slug]), is_excerpts(item)]
-            yield replace(summary_change(item, why), tokens=added)
+            yield replace(note_change(item, why), tokens=added)
 
 
 def changed_sections(before: Mapping[str, int], now: Mapping[str, int]) -> Iterator[tuple[str, int, int]]:
