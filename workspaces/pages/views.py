@@ -13,13 +13,12 @@ from django.conf import settings
 from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.text import slugify
-from django.utils.translation import get_language
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from efforts.domain.errors import Refused
 from efforts.models import Session
-from efforts.pages.views.exports import bytes_of
+from efforts.pages.views.exports import batches
 from efforts.pages.views.shared import OwnRequest, owned_session, page, part, part_or_page, streamed_lines
 from workspaces import actions
 from workspaces.commands.listed import offered
@@ -267,7 +266,7 @@ def download(request: OwnRequest, workspace_id: UUID) -> StreamingHttpResponse:
     row = get_object_or_404(Workspace.objects.owned_by(request.user), pk=workspace_id, kind=SourceKind.ARCHIVE)
     if not os.path.isdir(row.root):
         raise Http404
-    response = StreamingHttpResponse(bytes_of(packed(row.root), get_language()), content_type="application/zip")
+    response = StreamingHttpResponse(batches(packed(row.root), b"".join), content_type="application/zip")
     name = slugify(row.name)[:60] or "code"
     response["Content-Disposition"] = f'attachment; filename="{name}.zip"'
     return response

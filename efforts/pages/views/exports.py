@@ -29,7 +29,7 @@ from efforts.pages.presenters.export import ledger_lines, plan_lines, summary_li
 from efforts.pages.views.shared import OwnRequest, about, dialog, of_branch
 from efforts.standins.compacting import registered
 
-Piece = TypeVar("Piece")
+Piece = TypeVar("Piece", str, bytes)
 
 TYPES = {"md": "text/markdown", "html": "text/html", "jsonl": "application/jsonl"}
 # Pieces that are made before they are sent.
@@ -68,7 +68,7 @@ def export_all(request: OwnRequest) -> StreamingHttpResponse:
     """Everything that the person has said here: a ZIP archive with lines of JSON for each conversation."""
     whose = Session.objects.owned_by(request.user).order_by("created_at", "pk")
     archive = archived(list(whose.values_list("pk", flat=True)))
-    response = StreamingHttpResponse(bytes_of(archive, translation.get_language()), content_type="application/zip")
+    response = StreamingHttpResponse(batches(archive, b"".join), content_type="application/zip")
     response["Content-Disposition"] = 'attachment; filename="conversations.zip"'
     return response
 
@@ -134,9 +134,7 @@ def document_of(pieces: Iterator[str], branch: Branch, form: str, title: str) ->
 
 def file_of(texts: Iterable[str], branch: Branch, form: str, title: str = "") -> StreamingHttpResponse:
     """Written while it is read: memory does not grow with the conversation."""
-    response = StreamingHttpResponse(
-        in_batches(iter(texts), translation.get_language()), content_type=f"{TYPES[form]}; charset=utf-8"
-    )
+    response = StreamingHttpResponse(batches(iter(texts), "".join), content_type=f"{TYPES[form]}; charset=utf-8")
     name = file_name(title or str(branch.session))
     response["Content-Disposition"] = f'attachment; filename="{name}.{form}"'
     return response
@@ -146,22 +144,18 @@ def file_name(title: str) -> str:
     return slugify(title)[:60] or "conversation"
 
 
-async def in_batches(texts: Iterator[str], language: str) -> AsyncIterator[str]:
-    async for some in batches(texts, language):
-        yield "".join(some)
+def batches(pieces: Iterator[Piece], join: Callable[[Iterable[Piece]], Piece]) -> AsyncIterator[Piece]:
+    """In the language of who asks, whichever thread makes them."""
+    language = translation.get_language()
 
-
-async def bytes_of(pieces: Iterator[bytes], language: str) -> AsyncIterator[bytes]:
-    async for some in batches(pieces, language):
-        # What is packed comes out late.
-        if whole := b"".join(some):
-            yield whole
-
-
-async def batches(pieces: Iterator[Piece], language: str) -> AsyncIterator[list[Piece]]:
     def batch() -> list[Piece]:
         with translation.override(language):
             return list(islice(pieces, BATCH))
 
-    while some := await read(batch):
-        yield some
+    async def joined() -> AsyncIterator[Piece]:
+        while some := await read(batch):
+            # What is packed comes out late.
+            if whole := join(some):
+                yield whole
+
+    return joined()
