@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 
@@ -234,8 +235,7 @@ def views_of(rows: QuerySet[LedgerEntry]) -> tuple[LedgerView, ...]:
 
 
 def entry_view(row: LedgerEntry) -> LedgerView:
-    return replace(
-        located(row.source, row.start, row.end),
+    return LedgerView(
         id=row.pk,
         kind=row.kind,
         state=row.state,
@@ -245,6 +245,7 @@ def entry_view(row: LedgerEntry) -> LedgerView:
         ended_turn=row.ended_turn,
         superseded_by=row.superseded_by.text if row.superseded_by else "",
         said=said_of(row),
+        **located(row.source, row.start, row.end),
     )
 
 
@@ -283,22 +284,15 @@ def place_of(
 
 def rule_view(row: Constraint) -> LedgerView:
     assert row.source is not None
-    state = ConstraintState(row.state)
-    return replace(
-        located(row.source, row.start, row.end), id=row.pk, kind=CONSTRAINT, state=state, text=row.text, by=row.by
-    )
+    where = located(row.source, row.start, row.end)
+    return LedgerView(id=row.pk, kind=CONSTRAINT, state=ConstraintState(row.state), text=row.text, by=row.by, **where)
 
 
-def located(source: Message, start: int | None, end: int | None) -> LedgerView:
-    said = start is not None and end is not None
-    return LedgerView(
-        id=0,
-        kind="",
-        state="",
-        text="",
-        message=source.pk,
-        turn=source.turn.number,
-        start=start or 0,
-        end=len(source.text) if end is None else end,
-        verbatim=said,
-    )
+def located(source: Message, start: int | None, end: int | None) -> dict[str, Any]:
+    return {
+        "message": source.pk,
+        "turn": source.turn.number,
+        "start": start or 0,
+        "end": len(source.text) if end is None else end,
+        "verbatim": start is not None and end is not None,
+    }
