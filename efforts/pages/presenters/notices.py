@@ -324,7 +324,8 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         return None
     slug = row.data["effort"]
     taken_back = row.seq in story.undone
-    more, asks = about_summary(row, story)
+    state = concluded_by(row, story)
+    more, asks = about_summary(row, state, story)
     return NoticeView(
         seq=row.seq,
         kind=row.kind,
@@ -337,10 +338,8 @@ def notice_view(row: Event, story: Story) -> NoticeView | None:
         undoable=story.can_be_undone(row),
         taken_back=taken_back,
         then=story.name(then_active(row.data)) if not taken_back else "",
-        artifact="" if taken_back else artifact_of(row, story),
         why=story.waits.get(slug, "") if asks == "summary" else "",
-        stands=not taken_back and stands(row, story),
-        **({} if taken_back else words_on(row, story)),
+        **(words_on(state, story) if state and not taken_back else {}),
     )
 
 
@@ -485,28 +484,19 @@ TOLD_BY_THEMSELVES: Mapping[str, Callable[[Event, Story], NoticeView | None]] = 
 }
 
 
-def artifact_of(row: Event, story: Story) -> str:
-    """What the summary of just this conclusion is of."""
+def concluded_by(row: Event, story: Story) -> EffortState | None:
+    """The effort, as long as it is just this conclusion that holds."""
     slug = row.data["effort"]
     state = story.states.get(slug)
     here = row.kind == "effort.concluded" and story.concluded.get(slug) == row.seq
-    return state.artifact if here and state and state.status == EffortStatus.CONCLUDED else ""
+    return state if here and state and state.status == EffortStatus.CONCLUDED else None
 
 
-def stands(row: Event, story: Story) -> bool:
-    """Whether the summary of just this conclusion can be rolled back."""
-    state = story.states.get(row.data["effort"])
-    return bool(artifact_of(row, story)) and state is not None and state.summary == SummaryState.STANDS
-
-
-def words_on(row: Event, story: Story) -> dict[str, Any]:
-    """How the summary of just this conclusion stands, and who has read it."""
-    state = story.states.get(row.data["effort"])
-    here = row.kind == "effort.concluded" and story.concluded.get(row.data["effort"]) == row.seq
-    if state is None or not here or state.status != EffortStatus.CONCLUDED:
-        return {}
-    told: dict[str, Any] = {"word": view_of_effort(state, story.seen)}
-    told["sees"] = sees = story.sees.get(state.effort.slug, "")
+def words_on(state: EffortState, story: Story) -> dict[str, Any]:
+    """How the summary of a conclusion stands, and who has read it. `stands`: it can be rolled back."""
+    sees = story.sees.get(state.effort.slug, "")
+    told: dict[str, Any] = {"word": view_of_effort(state, story.seen), "sees": sees, "artifact": state.artifact}
+    told["stands"] = bool(state.artifact) and state.summary == SummaryState.STANDS
     if state.summary == SummaryState.DIGEST:
         told["beside"] = sees if state.artifact else state.draft
     told["excerpts"] = story.excerpts.get(state.effort.slug, "")
@@ -515,14 +505,13 @@ def words_on(row: Event, story: Story) -> dict[str, Any]:
     return told
 
 
-def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
+def about_summary(row: Event, state: EffortState | None, story: Story) -> tuple[str, Asks]:
+    """`state`: of the effort, where this conclusion of it holds."""
     if row.kind != "effort.concluded":
         return "", ""
-    slug, text = row.data["effort"], story.summaries.get(row.seq)
-    state = story.states.get(slug)
-    stands_here = state is not None and state.status == EffortStatus.CONCLUDED and story.concluded.get(slug) == row.seq
+    text = story.summaries.get(row.seq)
     # In a branch the summary may have come with the fork, and no draft with it.
-    told = SAID_OF.get(SummaryState(state.summary)) if state and stands_here else None
+    told = SAID_OF.get(SummaryState(state.summary)) if state else None
     if told and state and not (text and state.summary == SummaryState.NONE):
         if state.summary == SummaryState.NONE and state.draft:
             return state.draft, ""
@@ -530,7 +519,7 @@ def about_summary(row: Event, story: Story) -> tuple[str, Asks]:
             return QUOTES_BACK, ""
         if state.summary == SummaryState.DIGEST and not state.artifact:
             # Where no draft waits beside them.
-            return story.sees.get(slug, ""), told[1]
+            return story.sees.get(state.effort.slug, ""), told[1]
         return told[0].format(draft=draft_of_effort(state, story.seen)).rstrip(), told[1]
     return (f"Summary: {text}", "") if text else ("", "")
 
