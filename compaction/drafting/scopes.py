@@ -15,6 +15,7 @@ from compaction.drafting.examining import take_exam
 from compaction.drafting.reading import read_ledger
 from compaction.drafting.storing import SLACK, keep, keep_cost, release, reserve
 from compaction.drafting.summaries import Drafted, Examined, Task, draft, draft_now, earned_back, not_worth, windows_of
+from compaction.models import Artifact
 from efforts.domain.effort.notices import span_said
 from efforts.domain.effort.states import ScopeKind
 from efforts.domain.text.source_text import Part, Source
@@ -25,7 +26,6 @@ from efforts.standins.compacting import Estimate, Progress, Summary
 from efforts.turns.recording import count
 
 if TYPE_CHECKING:
-    from compaction.models import Artifact
     from efforts.models import ScopeDraft
     from efforts.standins.logs import SourceLog
 
@@ -39,6 +39,7 @@ PURPOSES = {
     ScopeKind.ROLLING: Purpose.ROLLING,
     ScopeKind.STAGE: Purpose.STAGE,
 }
+REJECTED_AGAIN = "It says word for word what was rejected. “Judge again” takes that up once more."
 TOO_LARGE = (
     "One of these turns has more than the {largest:,} tokens that a draft and its check by {model} can hold. Choose "
     "other turns, or a model with a larger window."
@@ -53,9 +54,12 @@ class MadeSummary(Summary):
     session: Session
     reserved: int | None = None
 
-    def keep(self) -> None:
+    def keep(self) -> Summary:
         keep(self.drafted)
         release(self.reserved)
+        if self.artifact and Artifact.objects.get(pk=self.artifact).is_turned_down:
+            return replace(self, stands=False, takeable=False, why=REJECTED_AGAIN)
+        return self
 
     def keep_cost(self) -> None:
         # What was reserved goes as its cost is kept: gone already, it was stored although its connection broke.

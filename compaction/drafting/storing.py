@@ -13,6 +13,8 @@ from django.contrib.auth import get_user_model
 from django.db import transaction
 from django.utils import timezone
 
+from compaction.domain.artifact import Artifact as Document
+from compaction.domain.artifact import Kind
 from compaction.domain.check.answers import Entailment as Said
 from compaction.domain.check.answers import HalfAnswer, Void, answered
 from compaction.domain.check.notes import Role
@@ -79,10 +81,18 @@ def keep_cost(drafted: Drafted) -> None:
 def keep_tried(tried: Tried, family: str = "") -> DraftRun:
     """`family`: of the artifact that its checks are read for, where it is one window of that."""
     run = keep_run(tried, tried.ended)
+    turned_down = tried.artifact is not None and was_turned_down(tried.artifact)
     row = keep_artifact(run, tried) if tried.artifact else None
     checks = keep_checks(run, tried, family=family or (row.family if row else ""))
-    keep_verdicts(run, row, tried.verdicts, inputs_of(tried.task.source, tried.task.entries), checks)
+    inputs = inputs_of(tried.task.source, tried.task.entries)
+    keep_verdicts(run, row, tried.verdicts, inputs, checks, turned_down=turned_down)
     return run
+
+
+def was_turned_down(made: Document) -> bool:
+    """Whether a person has rejected just these words. Excerpts are what there is to quote, and come again."""
+    row = Artifact.objects.filter(pk=made.artifact_id).exclude(kind=Kind.DIGEST).first()
+    return row is not None and row.is_turned_down
 
 
 def keep_run(tried: Tried, ended: Ended) -> DraftRun:
@@ -186,12 +196,15 @@ def keep_verdicts(
     inputs: dict[str, str],
     checks: Sequence[int] = (),
     set_aside: Collection[str] = (),
+    *,
+    turned_down: bool = False,
 ) -> GateRun:
+    """`turned_down`: it is a person who rejects it, and not a gate."""
     return GateRun.objects.create(
         run=run,
         artifact=row,
         passed=bool(verdicts) and all(verdict.passed for verdict in verdicts),
-        tags=tags_of(verdicts),
+        tags=[] if turned_down else tags_of(verdicts),
         policy_version=POLICY_VERSION,
         evaluator_version=EVALUATOR_VERSION,
         inputs=inputs,
@@ -231,7 +244,7 @@ def keep_artifact(run: DraftRun, tried: Tried, **more: Any) -> Artifact:
             **more,
         },
     )
-    if row.state != to:
+    if row.state != to and not was_turned_down(made):
         # Judged again, by another ledger or newer rules.
         Artifact.objects.filter(pk=row.pk).update(state=to)
     return row

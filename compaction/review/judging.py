@@ -62,12 +62,7 @@ def gates_on(row: Artifact, *, turned_down: bool = False) -> GateRun:
     row.state = ArtifactState.REJECTED if turned_down else state_of(verdicts)
     Artifact.objects.filter(pk=row.pk).update(state=row.state)
     inputs = inputs_of(basis.source, basis.entries)
-    run = keep_verdicts(row.run, row, verdicts, inputs, checks, judged.set_aside)
-    if turned_down:
-        # It is a person who rejects it, and not a gate.
-        run.tags = []
-        run.save(update_fields=["tags"])
-    return run
+    return keep_verdicts(row.run, row, verdicts, inputs, checks, judged.set_aside, turned_down=turned_down)
 
 
 def set_aside(artifact: Artifact, finding: str, reason: str, *, actor: User) -> GateRun:

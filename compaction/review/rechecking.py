@@ -61,10 +61,11 @@ class Reread(Summary):
     checks: tuple[tuple[Source, CheckMade], ...] = ()
     reserved: int | None = None
 
-    def keep(self) -> None:
+    def keep(self) -> Summary:
         for source, made in self.checks:
             keep_check(self.row.run, made, source, self.row.family)
         release(self.reserved)
+        return self
 
     def keep_cost(self) -> None:
         """The log is another now: a check of what it was counts as cost, and for nothing else, also not against its

@@ -38,8 +38,10 @@ class Summary:
     brief: str = ""
     whole: bool = False
 
-    def keep(self) -> None:
-        """Store what was drafted and judged, within the caller's transaction."""
+    def keep(self) -> Summary:
+        """Store what was drafted and judged, within the caller's transaction; what may come of it, by what is stored
+        already."""
+        return self
 
     def keep_cost(self) -> None:
         """Store only what it cost, where nothing comes of it."""

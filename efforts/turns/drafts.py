@@ -180,8 +180,7 @@ class Line(ABC, Generic[Row]):
                 if row:
                     job.release()
                 return
-            made.keep()
-            self.finish(row, found, made)
+            self.finish(row, found, made.keep())
 
     def hold(self, job: Job) -> Row | None:
         """The row under the lock of its branch, so that nobody changes what it is made of meanwhile."""

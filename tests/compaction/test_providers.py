@@ -20,6 +20,7 @@ from compaction.drafting.scopes import MadeSummary
 from compaction.models import Artifact, Check, DraftRun, Exam, ModelRequest, Planted, Reserved
 from efforts.domain.effort.states import SummaryState
 from efforts.models import Endpoint
+from efforts.standins.compacting import Summary
 from efforts.turns import drafts
 from efforts.turns.recording import count
 from efforts.turns.summaries import SUMMARIES, Summaries
@@ -166,10 +167,11 @@ def test_a_draft_that_cannot_be_stored_at_once_is_kept_and_stored_then(
 ) -> None:
     keep, faults = MadeSummary.keep, [OperationalError("database is locked"), OperationalError("no connection")]
 
-    def locked(made: MadeSummary) -> None:
-        keep(made)
+    def locked(made: MadeSummary) -> Summary:
+        kept = keep(made)
         if faults:
             raise faults.pop()
+        return kept
 
     monkeypatch.setattr(MadeSummary, "keep", locked)
     bench.conclude_later()

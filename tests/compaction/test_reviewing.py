@@ -11,6 +11,7 @@ from compaction import review
 from compaction.domain.check.result import Checked
 from compaction.domain.lifecycle import ClaimVerdictValue as Say
 from compaction.drafting.reading import checked_of, log_for
+from compaction.drafting.scopes import REJECTED_AGAIN
 from compaction.models import Artifact, Check, ClaimVerdict, Exam, GateRun, Recheck, SetAside
 from compaction.pages.presenters.artifact import artifact_view
 from compaction.review.claims import dropped
@@ -23,10 +24,12 @@ from efforts.domain.errors import Refused
 from efforts.models import ContextPointer
 from efforts.models.threads import run_here
 from efforts.turns.drafts import claim_from, draft_and_settle
+from efforts.turns.scopes import SCOPES
 from efforts.turns.summaries import SUMMARIES
+from tests.efforts.logs import say
 
 from .review import document_of, examined, judged, outcomes, run, told_by, verdict_of
-from .worth import BACKUPS, ORDER, POSTGRES, RESTORE, SLUG, TEXTS, Bench, work
+from .worth import BACKUPS, LOG, ORDER, POSTGRES, RESTORE, SLUG, TEXTS, Bench, work
 
 WORDS = "Postgres is decided on for the storage of all orders."
 
@@ -477,6 +480,33 @@ def test_what_is_rejected_does_not_stand_until_it_is_judged_again(bench: Bench, 
         review.reject(row, actor=alice, reason="Too vague.")
     assert error.value.code == "stands"
     assert ContextPointer.objects.filter(artifact=row.pk, state="active").exists()
+
+
+@pytest.mark.parametrize("mode", [ReviewMode.AUTOMATIC, ReviewMode.TAKE, ReviewMode.ALWAYS])
+def test_drafted_anew_word_for_word_what_a_person_rejected_does_not_come_into_use(
+    bench: Bench, alice: User, mode: ReviewMode
+) -> None:
+    row = drafted(bench)
+    review.reject(row, actor=alice, reason="Too vague.")
+    bench.review(mode)
+    state = bench.again()
+    pointer = bench.pointer()
+    assert (state.artifact, Artifact.objects.get(pk=row.pk).is_turned_down) == (row.pk, True)
+    assert pointer is None or pointer.digest
+    assert state.draft.endswith(REJECTED_AGAIN) or mode == ReviewMode.ALWAYS
+    # Until a person takes it up.
+    assert review.judge_again(row, actor=alice).passed
+    accept(row, alice)
+
+
+def test_chosen_turns_drafted_anew_word_for_word_as_rejected_wait_for_nobody(bench: Bench, alice: User) -> None:
+    say(bench.session, LOG)
+    draft = bench.choose()
+    review.reject(Artifact.objects.get(pk=draft.artifact), actor=alice, reason="Too vague.")
+    actions.redraft_turns(bench.place, draft)
+    work(SCOPES)
+    draft.refresh_from_db()
+    assert (draft.state, draft.why) == ("failed", REJECTED_AGAIN)
 
 
 @pytest.mark.parametrize("verdict", ["contradicted", "unsupported"])
