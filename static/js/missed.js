@@ -14,7 +14,7 @@ const TURNS = {
 export function missed({ elt, xhr }) {
   if (elt.id in TURNS) {
     elt.textContent = worded(TURNS[elt.id]);
-    return true;
+    return xhr.status !== 401;
   }
   const byItself = AGAIN.test(elt.getAttribute?.("hx-trigger") ?? "");
   if (!byItself || !NOBODY_THERE.has(xhr.status)) return false;

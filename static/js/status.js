@@ -9,9 +9,11 @@ export function say(text) {
   document.getElementById("says").textContent = worded(text);
 }
 
+// What is told already is told anew, in one box.
 export function alert(text) {
   const region = document.getElementById("alerts");
-  const { box } = notice("bad", "alert", text);
+  const { box, words } = notice("bad", "alert", text);
+  for (const older of region.children) if (older.querySelector("p").textContent === words.textContent) older.remove();
   box.append(closing(box));
   region.append(box);
   while (region.children.length > LONGEST_ALERTS) region.firstElementChild.remove();

@@ -69,6 +69,11 @@ def test_two_tabs_show_the_same_text_as_it_comes_and_signing_out_in_one_closes_t
     two.evaluate("document.dispatchEvent(new Event('visibilitychange'))")
     lamp(two, "closed")
     expect(two.locator("#alerts")).to_contain_text("signed out")
+    # What several parts of the page run into is told once.
+    for panel in ("context", "efforts"):
+        with two.expect_response(lambda answer: answer.status == 401):
+            two.evaluate("name => { document.body.dispatchEvent(new CustomEvent(name)) }", panel)
+    expect(two.locator("#alerts").get_by_text("this page is too old")).to_have_count(1)
 
 
 # When the network went, what the lamp was told since this page began, and when.
