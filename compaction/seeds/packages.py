@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from django.db import transaction
 
@@ -18,7 +19,7 @@ from compaction.domain.verdicts import Offered
 from compaction.drafting.costs import cap_of, largest_of, left_today, used_in, why_not
 from compaction.drafting.reading import checked_of, read_ledger, stage_of
 from compaction.drafting.scopes import exam_of, most_of, scope_task
-from compaction.drafting.storing import keep_tried
+from compaction.drafting.storing import keep_tried, one_at_a_time
 from compaction.drafting.summaries import Task, Tried, merged_artifact
 from compaction.models import Artifact, DraftRun, SeedPackage, SeedStage
 from compaction.review.desk import newest_of
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 MOST_STAGES = 8
+TO_BE_DRAFTED = (ScopeState.DUE, ScopeState.DRAFTING)
 VIA = "seed"
 LONGEST_TITLE = 200
 
@@ -170,12 +172,15 @@ def sizes_of(branch: Branch) -> dict[int, int]:
 
 
 def create_package(user: User, sessions: Iterable[Session], title: str = "") -> SeedPackage:
-    """Raises `Refused` with the numbers."""
+    """Asked for twice it is one, while it is drafted. Raises `Refused` with the numbers."""
     offered = offer(user, sessions)
     if offered.refusal:
         raise Refused("refused", offered.refusal)
     named = title.strip()[:LONGEST_TITLE] or title_of(offered)
     with transaction.atomic():
+        one_at_a_time(user.pk)
+        if known := under_way(user, named, offered.windows):
+            return known
         package = SeedPackage.objects.create(owner=user, title=named, state=PackageState.DRAFTING)
         for place, window in enumerate(offered.windows, 1):
             place_of_it = here(window.session, actor=user, branch=window.branch)
@@ -184,6 +189,18 @@ def create_package(user: User, sessions: Iterable[Session], title: str = "") -> 
         told = {"package": package.pk, "stages": len(offered.windows), "most": offered.most}
         events.account(user, "seed.requested", told)
     return package
+
+
+def under_way(user: User, title: str, windows: Sequence[Window]) -> SeedPackage | None:
+    wanted = [(window.branch.pk, list(window.turns)) for window in windows]
+    drafting = SeedPackage.objects.filter(
+        owner=user, title=title, state=PackageState.DRAFTING, stages__draft__state__in=TO_BE_DRAFTED
+    )
+    return next((one for one in drafting.distinct() if made_of(one) == wanted), None)
+
+
+def made_of(package: SeedPackage) -> list[tuple[UUID, list[int]]]:
+    return list(package.stages.order_by("place").values_list("draft__branch", "draft__turns"))
 
 
 def title_of(offered: Offer) -> str:
@@ -222,7 +239,7 @@ def stop_package(package: SeedPackage, actor: User) -> None:
     """Nothing more is drafted for it; what is drafted can still be read."""
     with locked(package) as package:
         for stage in stages_of(package):
-            if stage.draft.state in (ScopeState.DUE, ScopeState.DRAFTING):
+            if stage.draft.state in TO_BE_DRAFTED:
                 stop_compaction(here(stage.draft.branch.session, actor=actor, branch=stage.draft.branch), stage.draft)
         SeedPackage.objects.filter(pk=package.pk).update(state=PackageState.STOPPED)
         told = {"package": package.pk}

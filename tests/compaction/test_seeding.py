@@ -163,6 +163,21 @@ def test_nothing_is_put_together_before_every_stage_passes(alice: User) -> None:
     assert Session.objects.count() == 3
 
 
+def test_a_package_that_is_asked_for_twice_is_drafted_and_paid_once(alice: User) -> None:
+    sessions = talks(alice)
+    package = packages.create_package(alice, sessions)
+    assert packages.create_package(alice, sessions) == package
+    assert (SeedPackage.objects.count(), ScopeDraft.objects.count()) == (1, 3)
+    # Of other conversations, and once it is drafted or was stopped, it is another.
+    assert packages.create_package(alice, sessions[:2]) != package
+    packages.stop_package(package, alice)
+    third = packages.create_package(alice, sessions)
+    assert third != package
+    assert packages.create_package(alice, sessions, "By another name") != third
+    ScopeDraft.objects.filter(stage__package=third).update(state="ready")
+    assert packages.create_package(alice, sessions) != third
+
+
 def test_a_stage_whose_log_has_changed_counts_no_more(package: SeedPackage) -> None:
     stage = packages.stages_of(package)[0]
     Message.objects.filter(turn__branch=stage.draft.branch).update(text="Something else.")
