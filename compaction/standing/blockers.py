@@ -6,13 +6,13 @@ import json
 import zlib
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 from uuid import UUID
 
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
-from compaction.domain.artifact import SCHEMA_VERSION, Kind
+from compaction.domain.artifact import SCHEMA_VERSION, Kind, parse_artifact
 from compaction.domain.gates.contradiction import worded
 from compaction.domain.lifecycle import ArtifactState
 from compaction.domain.verdicts import Gate
@@ -68,31 +68,102 @@ class Blocker:
 
 @dataclass(frozen=True, kw_only=True)
 class ArtifactStanding:
-    """`pointer` is its newest in the branch that is asked about; `elsewhere`: the other branches in which it stands,
-    and `gone`: those in which it was rolled back."""
+    """In one branch, for one person. Each of it is read where it is shown."""
 
     row: Artifact
-    pointer: ContextPointer | None
-    blockers: tuple[Blocker, ...]
-    elsewhere: tuple[Branch, ...]
-    gone: tuple[Branch, ...]
-    newer: Artifact | None
-    unsubmitted: int
-    # It stands, or may, only because a person says so: not all gates could be judged.
-    unchecked: bool
-    # What the prompt has of its turns while it is not there.
-    place: InItsPlace
-    # Those of its turns that stay in the prompt, whatever replaces the others, and how those others are called.
-    pinned: tuple[int, ...]
-    replaced: str
-    # Where it stands: whether the next prompt has it.
-    presence: Presence | None = None
-    # What a new conversation starts from, where it is that, or a part of it, and has not been in use.
-    package: SeedPackage | None = None
+    user: User
+    branch: Branch
+
+    @cached_property
+    def turns(self) -> list[int]:
+        """Those that it was made of, also one of an earlier form."""
+        found: list[int] = json.loads(self.row.document)["source"]["turns"]
+        return found
+
+    @cached_property
+    def basis(self) -> Basis:
+        return basis_of(self.row, parse_artifact(self.row.document), self.branch)
+
+    @cached_property
+    def pointers(self) -> list[ContextPointer]:
+        """In all branches, oldest first."""
+        of_session = ContextPointer.objects.filter(artifact=self.row.pk, branch__session=self.row.session)
+        return list(of_session.select_related("branch").order_by("pk"))
+
+    @property
+    def pointer(self) -> ContextPointer | None:
+        """Its newest here."""
+        return next((one for one in reversed(self.pointers) if one.branch_id == self.branch.pk), None)
 
     @property
     def stands(self) -> bool:
         return self.pointer is not None and self.pointer.state == PointerState.ACTIVE
+
+    @cached_property
+    def blockers(self) -> tuple[Blocker, ...]:
+        return () if self.stands else tuple(blockers(self))
+
+    @property
+    def elsewhere(self) -> list[Branch]:
+        """The other branches in which it stands."""
+        return self.others(PointerState.ACTIVE)
+
+    @property
+    def gone(self) -> list[Branch]:
+        """The other branches in which it was rolled back."""
+        return self.others(PointerState.ROLLED_BACK)
+
+    def others(self, state: PointerState) -> list[Branch]:
+        newest = {one.branch: one for one in self.pointers}
+        return [branch for branch, one in newest.items() if branch != self.branch and one.state == state]
+
+    @cached_property
+    def newer(self) -> Artifact | None:
+        return (
+            Artifact.objects.filter(family=self.row.family, version__gt=self.row.version).order_by("-version").first()
+        )
+
+    @cached_property
+    def unsubmitted(self) -> int:
+        return ClaimVerdict.objects.filter(artifact=self.row, reviewer=self.user, submitted_at=None).count()
+
+    @cached_property
+    def unchecked(self) -> bool:
+        """It stands, or may, only because a person says so: not all gates could be judged."""
+        return is_unchecked(self.row, self.pointer if self.stands else None)
+
+    @cached_property
+    def place(self) -> InItsPlace:
+        """What the prompt has of its turns while it is not there."""
+        return InItsPlace() if self.stands else in_its_place(self.row, self.branch)
+
+    @cached_property
+    def pinned(self) -> tuple[int, ...]:
+        """Those of its turns that stay in the prompt, whatever replaces the others."""
+        return pinned_among(self.branch, self.turns)
+
+    @property
+    def span(self) -> str:
+        """Its turns, without those of other efforts in between."""
+        return self.named_without(())
+
+    @property
+    def replaced(self) -> str:
+        """Those of them that it stands for in the prompt: what is pinned is sent all the same."""
+        return self.named_without(self.pinned)
+
+    def named_without(self, some: Collection[int]) -> str:
+        return span_within(runs_of(without(self.turns, some))) if self.row.source_start else self.row.span
+
+    @cached_property
+    def presence(self) -> Presence | None:
+        """Where it stands: whether the next prompt has it."""
+        return presence_of(self.pointer) if self.pointer and self.stands else None
+
+    @cached_property
+    def package(self) -> SeedPackage | None:
+        """What a new conversation starts from, where it is that, or a part of it, and has not been in use."""
+        return None if self.pointer else package_of(self.row)
 
     @property
     def expandable(self) -> str:
@@ -104,42 +175,9 @@ class ArtifactStanding:
         return self.pointer is not None and is_reopened(self.pointer)
 
 
-def replaced_by(row: Artifact, turns: Collection[int], pinned: Collection[int] = ()) -> str:
-    """How those of its turns are called that it stands for in the prompt: what is pinned is sent all the same."""
-    return span_within(runs_of(without(turns, pinned))) if row.source_start else row.span
-
-
-def standing_of(
-    row: Artifact,
-    user: User,
-    branch: Branch | None = None,
-    *,
-    place: InItsPlace | None = None,
-    basis: Basis | None = None,
-) -> ArtifactStanding:
-    """In its own branch if no other is named. `place` and `basis`: where they have been read already."""
-    branch = branch or row.branch
-    pointers = ContextPointer.objects.filter(artifact=row.pk, branch__session=row.session)
-    turns = json.loads(row.document)["source"]["turns"]
-    pinned = pinned_among(branch, turns)
-    newest = {pointer.branch: pointer for pointer in pointers.select_related("branch").order_by("pk")}
-    here = newest.pop(branch, None)
-    stands = here if here is not None and here.state == PointerState.ACTIVE else None
-    return ArtifactStanding(
-        row=row,
-        pointer=here,
-        blockers=() if stands else tuple(blockers(row, branch, basis, owns=row.session.owner_id == user.pk)),
-        elsewhere=tuple(other for other, pointer in newest.items() if pointer.state == PointerState.ACTIVE),
-        gone=tuple(other for other, pointer in newest.items() if pointer.state == PointerState.ROLLED_BACK),
-        newer=Artifact.objects.filter(family=row.family, version__gt=row.version).order_by("-version").first(),
-        unsubmitted=ClaimVerdict.objects.filter(artifact=row, reviewer=user, submitted_at=None).count(),
-        unchecked=is_unchecked(row, stands),
-        place=InItsPlace() if stands else place or in_its_place(row, branch),
-        pinned=pinned,
-        replaced=replaced_by(row, turns, pinned),
-        presence=presence_of(stands) if stands else None,
-        package=None if here else package_of(row),
-    )
+def standing_of(row: Artifact, user: User, branch: Branch | None = None) -> ArtifactStanding:
+    """In its own branch if no other is named."""
+    return ArtifactStanding(row=row, user=user, branch=branch or row.branch)
 
 
 def package_of(row: Artifact) -> SeedPackage | None:
@@ -307,18 +345,18 @@ def lost_in(run: GateRun) -> frozenset[str]:
     )
 
 
-def blockers(row: Artifact, branch: Branch, basis: Basis | None = None, *, owns: bool) -> Iterable[Blocker]:
+def blockers(standing: ArtifactStanding) -> Iterable[Blocker]:
     """All that keeps it from standing: what `accept_compaction` refuses, one by one. That nobody has checked it does
     not: a person may accept it all the same."""
+    row, branch = standing.row, standing.branch
     try:
-        document = checked(row)
+        checked(row)
     except Refused as error:
         yield Blocker(text=error.text)
         return
-    basis = basis or basis_of(row, document, branch)
-    yield from judged(row, basis)
-    yield from concluded(row, branch, owns)
-    yield from clashing(branch, set(basis.log.turn_ids))
+    yield from judged(row, standing.basis)
+    yield from concluded(row, branch, row.session.owner_id == standing.user.pk)
+    yield from clashing(branch, set(standing.basis.log.turn_ids))
 
 
 def judged(row: Artifact, basis: Basis) -> Iterable[Blocker]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import islice
@@ -18,9 +17,9 @@ from compaction.domain.editing import edited
 from compaction.domain.lifecycle import ArtifactState, Ended
 from compaction.domain.rendering import Rendered, rendered
 from compaction.domain.verdicts import Gate
-from compaction.drafting.reading import Basis, basis_of, checked_of, families_of, stage_rows, written_by
+from compaction.drafting.reading import checked_of, families_of, stage_rows, written_by
 from compaction.drafting.storing import inputs_of
-from compaction.models import Artifact, Check, GateRun, Recheck
+from compaction.models import Artifact, Check, GateRun, Recheck, SetAside
 from compaction.pages.presenters.claims import (
     Claims,
     ConflictView,
@@ -35,21 +34,16 @@ from compaction.pages.presenters.gates import RECORDED, GateView, as_read, gates
 from compaction.pages.presenters.source import SourceView, key_of, labels_of, source_view
 from compaction.pages.presenters.states import StateView, state_of
 from compaction.review.claims import Dropped, dropped_from
-from compaction.standing.blockers import (
-    InItsPlace,
-    in_its_place,
-    is_unchecked,
-    replaced_by,
-)
+from compaction.standing.blockers import ArtifactStanding
 from compaction.standing.history import accepted_by_people
 from efforts.context.holds import leaves_in, rows_of
-from efforts.context.presence import Presence, pinned_among, presence_of
+from efforts.context.presence import Presence
 from efforts.context.recollections import recalled_from
 from efforts.domain.effort.notices import STARTED_FROM
 from efforts.domain.effort.states import HoldState, PointerMoveKind, PointerState, ScopeState, SummaryState
 from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.domain.text.source_text import Source
-from efforts.models import Branch, ContextPointer, EffortState, Event, PointerMove, ScopeDraft
+from efforts.models import Branch, EffortState, Event, PointerMove, ScopeDraft
 from efforts.templatetags.look import has_drafter
 from efforts.turns.recording import count
 
@@ -121,40 +115,81 @@ class LeftOutPart:
     sentences: tuple[LeftOutSentence, ...]
 
 
-@dataclass(frozen=True, kw_only=True)
-class ArtifactView:
-    """Of a current form. `stale`: the log, the ledger or the rules have changed since it was judged. `person`: what the
-    one who talks with the model is called.
-    """
+class ArtifactView(ArtifactStanding):
+    """Of a current form, in its own branch."""
 
-    row: Artifact
-    document: Document
-    claims: Claims
-    verdicts: Verdicts
-    # Of what went on since, it shows what it was made of.
-    log: Source
-    basis: Basis
-    # What was found over that log.
-    check_found: Checked | None
-    person: str
-    judged: GateRun | None
-    versions: tuple[Artifact, ...]
-    pointer: ContextPointer | None
-    stands_unchecked: bool
-    is_owner: bool
-    is_own_version: bool
-    # Of what has stood: a person said yes to it, and it is not in use by itself.
-    is_accepted: bool
-    # It was rolled back and put into use once more, which says nothing of having been read.
-    is_used_again: bool
-    # Those of its turns that stay in the prompt whatever replaces the others.
-    pinned: tuple[int, ...]
-    # Who looks at it.
-    viewer: int
-    # What has changed since it was judged.
-    changed: tuple[str, ...]
+    @cached_property
+    def document(self) -> Document:
+        return parse_artifact(self.row.document)
 
-    # Read where they are shown: the answer to one verdict shows none of them.
+    @cached_property
+    def log(self) -> Source:
+        """Of what went on since, it shows what it was made of."""
+        turns, source = set(self.turns), self.basis.source
+        return source.between(turns) if turns and not self.is_seed else source
+
+    @cached_property
+    def check_found(self) -> Checked | None:
+        """What was found over that log."""
+        return checked_of(self.row, self.document, self.log)[0]
+
+    @cached_property
+    def verdicts(self) -> Verdicts:
+        return verdicts_on(self.row, self.user)
+
+    @cached_property
+    def set_aside(self) -> list[SetAside]:
+        return list(self.row.set_aside.select_related("actor"))
+
+    @cached_property
+    def claims(self) -> Claims:
+        aside = {one.finding: one for one in self.set_aside}
+        return claims_of(self.document, self.log, self.check_found, self.verdicts, self.person, aside)
+
+    @property
+    def is_owner(self) -> bool:
+        return self.row.session.owner_id == self.user.pk
+
+    @property
+    def person(self) -> str:
+        """What the one who talks with the model is called."""
+        return "you" if self.is_owner else self.row.session.owner.get_username()
+
+    @cached_property
+    def judged(self) -> GateRun | None:
+        return self.row.last_judged
+
+    @cached_property
+    def versions(self) -> list[Artifact]:
+        return list(Artifact.objects.filter(family=self.row.family).select_related("run").order_by("version"))
+
+    @cached_property
+    def agreed(self) -> list[bool]:
+        """Whether a person said yes to what it stands by here, after what was rolled back before and is used again."""
+        here = [one for one in self.pointers if one.branch_id == self.branch.pk]
+        first = max(len(here) - 1, 0)
+        while first and here[first - 1].state == PointerState.ROLLED_BACK:
+            first -= 1
+        by_people = accepted_by_people([one.pk for one in here])
+        return [one.pk in by_people for one in here[first:]]
+
+    @property
+    def is_accepted(self) -> bool:
+        """A person said yes to it at first too, and it is not in use by itself."""
+        return bool(self.agreed) and self.agreed[0] and self.agreed[-1]
+
+    @property
+    def is_used_again(self) -> bool:
+        """Which says nothing of having been read."""
+        return len(self.agreed) > 1 and self.agreed[-1]
+
+    @cached_property
+    def changed(self) -> tuple[str, ...]:
+        """What of all that it was judged by is another now."""
+        if self.judged is None:
+            return ()
+        now, was = inputs_of(self.basis.source, self.basis.entries), self.judged.inputs
+        return tuple(dict.fromkeys(name for key, name in JUDGED_BY.items() if now[key] != was.get(key)))
 
     @cached_property
     def dropped(self) -> tuple[DroppedView, ...]:
@@ -243,10 +278,6 @@ class ArtifactView:
         return self.sentences - len(self.told.spans)
 
     @property
-    def quotes_nothing(self) -> bool:
-        return self.document.quotes_nothing
-
-    @property
     def left_out_unlisted(self) -> int:
         return max(self.left_out - MOST_LEFT_OUT, 0)
 
@@ -287,9 +318,9 @@ class ArtifactView:
 
     @cached_property
     def gates(self) -> tuple[GateView, ...]:
-        found = gates_of(self.judged, self.claims.numbers, self.row.set_aside.select_related("actor"))
+        found = gates_of(self.judged, self.claims.numbers, self.set_aside)
         if self.is_digest:
-            return of_excerpts(found, quoted=not self.quotes_nothing)
+            return of_excerpts(found, quoted=not self.document.quotes_nothing)
         return as_read(found, self.unread)
 
     @property
@@ -308,16 +339,6 @@ class ArtifactView:
         return moves.select_related("actor").order_by("-pk").first()
 
     @property
-    def span(self) -> str:
-        """The turns that it was made of, without those of other efforts in between."""
-        return replaced_by(self.row, self.document.source.turns)
-
-    @property
-    def replaced(self) -> str:
-        """Those of them that it stands for in the prompt."""
-        return replaced_by(self.row, self.document.source.turns, self.pinned)
-
-    @property
     def title(self) -> str:
         return title_of(self.row)
 
@@ -325,23 +346,9 @@ class ArtifactView:
     def is_digest(self) -> bool:
         return self.row.kind == Kind.DIGEST
 
-    @property
-    def stands(self) -> bool:
-        return self.pointer is not None and self.pointer.state == PointerState.ACTIVE
-
     @cached_property
     def state(self) -> StateView:
         return state_of(self)
-
-    @cached_property
-    def presence(self) -> Presence | None:
-        """Whether the next prompt has it, where it stands."""
-        return presence_of(self.pointer) if self.pointer and self.stands else None
-
-    @cached_property
-    def place(self) -> InItsPlace:
-        """What the prompt has of its turns while it does not stand."""
-        return in_its_place(self.row, self.row.branch)
 
     @cached_property
     def then(self) -> Document:
@@ -443,7 +450,8 @@ class ArtifactView:
     @property
     def is_done_with(self) -> bool:
         """The person has said all that they have to say of it for now: the next one can be looked at."""
-        said = self.pointer or self.is_turned_down or self.is_own_version or self.verdicts.submitted
+        is_own = self.row.edited_by_id == self.user.pk
+        said = self.pointer or self.is_turned_down or is_own or self.verdicts.submitted
         return bool(said) and not self.verdicts.drafts
 
     @property
@@ -495,48 +503,7 @@ def title_of(row: Artifact) -> str:
 
 
 def artifact_view(row: Artifact, user: User) -> ArtifactView:
-    document = parse_artifact(row.document)
-    judged = row.last_judged
-    basis = basis_of(row, document)
-    turns = set(document.source.turns)
-    source = basis.source.between(turns) if turns and row.kind != Kind.SEED else basis.source
-    check, _ = checked_of(row, document, source)
-    verdicts = verdicts_on(row, user)
-    is_owner = row.session.owner_id == user.pk
-    pointers = list(ContextPointer.objects.filter(branch=row.branch, artifact=row.pk).order_by("pk"))
-    pointer, agreed = pointers[-1] if pointers else None, accepted_by_people([one.pk for one in pointers])
-    person = "you" if is_owner else row.session.owner.get_username()
-    aside = {one.finding: one for one in row.set_aside.select_related("actor")}
-    claims = claims_of(document, source, check, verdicts, person, aside)
-    return ArtifactView(
-        row=row,
-        document=document,
-        claims=claims,
-        verdicts=verdicts,
-        log=source,
-        basis=basis,
-        check_found=check,
-        person=person,
-        judged=judged,
-        versions=tuple(Artifact.objects.filter(family=row.family).select_related("run").order_by("version")),
-        pointer=pointer,
-        stands_unchecked=is_unchecked(row, pointer),
-        is_owner=is_owner,
-        is_own_version=row.edited_by_id == user.pk,
-        is_accepted=pointer is not None and {pointer.pk, first_of(pointers).pk} <= agreed,
-        is_used_again=pointer is not None and pointer.pk in agreed and pointer != first_of(pointers),
-        pinned=pinned_among(row.branch, document.source.turns),
-        viewer=user.pk,
-        changed=changed_since(basis, judged) if judged else (),
-    )
-
-
-def first_of(pointers: Sequence[ContextPointer]) -> ContextPointer:
-    """The one before the newest was rolled back and put into use again, however often; else the newest itself."""
-    at = len(pointers) - 1
-    while at and pointers[at - 1].state == PointerState.ROLLED_BACK:
-        at -= 1
-    return pointers[at]
+    return ArtifactView(row=row, user=user, branch=row.branch)
 
 
 def dropped_view(entry: Dropped, source: Source, verdicts: Verdicts) -> DroppedView:
@@ -592,9 +559,3 @@ def drafted_of(row: Artifact) -> DraftedView:
     newest = made.latest("created_at", "pk")
     state = EffortState.objects.filter(branch=row.branch, effort=row.effort_id).first() if row.effort_id else None
     return DraftedView(artifact=newest.pk, quotes=newest.kind == Kind.DIGEST, why=state.draft if state else "")
-
-
-def changed_since(basis: Basis, judged: GateRun) -> tuple[str, ...]:
-    """What of all that it was judged by is another now."""
-    now, was = inputs_of(basis.source, basis.entries), judged.inputs
-    return tuple(dict.fromkeys(name for key, name in JUDGED_BY.items() if now[key] != was.get(key)))

@@ -124,7 +124,7 @@ class StateView(WordView):
 def state_of(view: ArtifactView) -> StateView:
     state = ArtifactState(view.row.state)
     if view.stands:
-        unread = UNREAD if view.stands_unchecked else ITS_AUTHOR if view.is_its_authors else ""
+        unread = UNREAD if view.unchecked else ITS_AUTHOR if view.is_its_authors else ""
         presence = view.presence or Presence.SENT
         turns = view.replaced if presence in (Presence.SENT, Presence.FULL) else view.span
         words = STARTS if view.is_seed and presence == Presence.SENT else STANDS[presence]
@@ -175,7 +175,7 @@ def why_of(view: ArtifactView, state: ArtifactState) -> str:
 
 def passed(view: ArtifactView) -> str:
     if view.is_digest:
-        return (NO_EXCERPTS if view.quotes_nothing else EXCERPTS).format(now=seen_now(view))
+        return (NO_EXCERPTS if view.document.quotes_nothing else EXCERPTS).format(now=seen_now(view))
     why = PASSED_ITS_AUTHOR if view.is_its_authors else PASSED
     then = LATER.get(view.place.then, INTO_NOTHING if view.is_out else AT_ONCE)
     then = TO_START if view.is_seed else ONE_PART if view.is_stage else then
@@ -202,7 +202,7 @@ def rolled_back(view: ArtifactView) -> str:
     last = view.rolled_back
     if last is None:
         return BACK_UNKNOWN
-    who = "you" if last.actor_id == view.viewer else last.actor.get_username() if last.actor else NOBODY
+    who = "you" if last.actor_id == view.user.pk else last.actor.get_username() if last.actor else NOBODY
     words = QUOTES_BACK if view.is_digest else BACK
     back = words.format(who=who, at=date_format(timezone.localtime(last.created_at), gettext("j M Y, H:i e")))
     then = ages(view)

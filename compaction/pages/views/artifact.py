@@ -63,9 +63,7 @@ def missing(view: ArtifactView) -> str:
 
 def whole(request: OwnRequest, row: Artifact, context: dict[str, Any], *, status: int = 200) -> HttpResponse:
     """The page, with where the artifact stands at its foot."""
-    view: ArtifactView = context["view"]
-    standing = standing_of(row, request.user, place=None if view.stands else view.place, basis=view.basis)
-    foot = {"standing": standing, **history_on(row)}
+    foot = {"standing": context["view"], **history_on(row)}
     return page(request, "review/artifact.html", {**context, **foot}, status=status)
 
 
