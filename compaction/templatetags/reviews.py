@@ -11,6 +11,7 @@ from django import template
 
 from compaction.drafting.costs import Spent, spent_in
 from compaction.pages.presenters.checkers import CheckersView, SlowDrafter, checkers_of, slow_drafters_of
+from compaction.pages.presenters.claims import LOOKS
 from compaction.pages.presenters.queue import needs_me, next_in_queue
 
 if TYPE_CHECKING:
@@ -58,6 +59,12 @@ def next_review(context: RequestContext, after: Artifact) -> Artifact | None:
 def by_outcome(gates: Iterable[GateView]) -> list[tuple[str, int]]:
     """How many gates came out so, in their order."""
     return list(Counter(gate.outcome for gate in gates).items())
+
+
+@register.filter
+def verdict_look(verdict: str) -> tuple[str, str, str]:
+    """What a verdict is called, its colour and its icon."""
+    return LOOKS[verdict]
 
 
 @register.simple_tag

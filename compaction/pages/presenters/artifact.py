@@ -22,11 +22,9 @@ from compaction.drafting.storing import inputs_of
 from compaction.models import Artifact, Check, GateRun, Recheck, SetAside
 from compaction.pages.presenters.claims import (
     Claims,
-    ConflictView,
     Quotes,
     Verdicts,
     claims_of,
-    conflicts_on,
     quotes_of,
     verdicts_on,
 )
@@ -34,6 +32,7 @@ from compaction.pages.presenters.gates import RECORDED, GateView, as_read, gates
 from compaction.pages.presenters.source import SourceView, key_of, labels_of, source_view
 from compaction.pages.presenters.states import StateView, state_of
 from compaction.review.claims import Dropped, dropped_from
+from compaction.review.submitting import Conflict, conflicts
 from compaction.standing.blockers import ArtifactStanding
 from compaction.standing.history import accepted_by_people
 from efforts.context.holds import leaves_in, rows_of
@@ -200,8 +199,9 @@ class ArtifactView(ArtifactStanding):
         return tuple(dropped_view(one, self.log, self.verdicts) for one in found)
 
     @cached_property
-    def conflicts(self) -> tuple[ConflictView, ...]:
-        return conflicts_on(self.row, self.claims)
+    def conflicts(self) -> list[tuple[Conflict, int | None]]:
+        """Each with the number of its claim on the page, None where this version has none."""
+        return [(one, self.claims.numbers.get(one.item)) for one in conflicts(self.row)]
 
     @cached_property
     def families(self) -> list[str]:

@@ -22,7 +22,6 @@ from compaction.domain.rendering import MARKS, TITLES
 from compaction.drafting.reading import claim_from, decision_of
 from compaction.models import Artifact, ClaimVerdict, SetAside
 from compaction.pages.presenters.source import CitedSpan, key_of, labels_of, spans_of, who
-from compaction.review import Side, conflicts
 from efforts.domain.text.locating import one_line
 from efforts.domain.text.source_text import Source
 
@@ -102,8 +101,8 @@ class ClaimView(Citing):
 
     said: Claim
     group: str
-    verdict: VerdictView | None
-    others: tuple[VerdictView, ...]
+    verdict: ClaimVerdict | None
+    others: tuple[ClaimVerdict, ...]
     opinions: tuple[OpinionView, ...]
     cited: tuple[CitedView, ...]
     lost: tuple[str, ...]
@@ -160,7 +159,7 @@ class ClaimView(Citing):
 
     @property
     def can_undo(self) -> bool:
-        return self.verdict is not None and not self.verdict.submitted
+        return self.verdict is not None and not self.verdict.submitted_at
 
     @property
     def edited(self) -> str:
@@ -331,6 +330,7 @@ def cited_view(span: CitedSpan, source: Source, person: str) -> CitedView:
     return CitedView(id=span.label, who=who(source.part_of(sentence.id), person), text=one_line(sentence.text))
 
 
+# How each verdict is called and shown: its colour and its icon.
 LOOKS: dict[str, tuple[str, str, str]] = {
     ClaimVerdictValue.KEPT: ("Kept", "ok", "check"),
     ClaimVerdictValue.EDITED: ("Edited", "on", "edit"),
@@ -341,50 +341,21 @@ LOOKS: dict[str, tuple[str, str, str]] = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class VerdictView:
-    value: str
-    text: str
-    who: str
-    submitted: bool
-
-    @property
-    def label(self) -> str:
-        return LOOKS[self.value][0]
-
-    @property
-    def css(self) -> str:
-        return LOOKS[self.value][1]
-
-    @property
-    def icon(self) -> str:
-        return LOOKS[self.value][2]
-
-
-@dataclass(frozen=True, kw_only=True)
-class ConflictView:
-    """`claim` is its number on the page, None where no claim of this version has it any more; `item` its id."""
-
-    claim: int | None
-    item: str
-    sides: tuple[tuple[VerdictView, int], ...]
-
-
-@dataclass(frozen=True, kw_only=True)
 class Verdicts:
     """`mine` by what they are about; of others what they have handed in; `added` are claims that I have added.
 
     `also_here` are the names of those whose drafts nobody else sees yet; `decisions` are mine, as they change the text.
     """
 
-    mine: Mapping[str, VerdictView]
-    others: Mapping[str, tuple[VerdictView, ...]]
+    mine: Mapping[str, ClaimVerdict]
+    others: Mapping[str, tuple[ClaimVerdict, ...]]
     added: tuple[Claim, ...]
     also_here: tuple[str, ...]
     decisions: tuple[Decision, ...]
 
     @property
     def drafts(self) -> int:
-        return sum(not one.submitted for one in self.mine.values())
+        return sum(not one.submitted_at for one in self.mine.values())
 
     @property
     def submitted(self) -> int:
@@ -394,40 +365,15 @@ class Verdicts:
 def verdicts_on(row: Artifact, user: User) -> Verdicts:
     found = list(ClaimVerdict.objects.filter(artifact=row).select_related("reviewer").order_by("pk"))
     mine = [one for one in found if one.reviewer_id == user.pk]
-    others: dict[str, tuple[VerdictView, ...]] = {}
+    others: dict[str, tuple[ClaimVerdict, ...]] = {}
     for one in found:
         if one.reviewer_id != user.pk and one.submitted_at:
-            others[one.item] = (*others.get(one.item, ()), verdict_view(one))
+            others[one.item] = (*others.get(one.item, ()), one)
     waiting = (one.reviewer.get_username() for one in found if one.reviewer_id != user.pk and not one.submitted_at)
     return Verdicts(
-        mine={one.item: verdict_view(one) for one in mine},
+        mine={one.item: one for one in mine},
         others=others,
         added=tuple(claim_from(one.added) for one in mine if one.added),
         also_here=tuple(dict.fromkeys(waiting)),
         decisions=tuple(decision_of(one) for one in mine if not one.submitted_at),
     )
-
-
-def verdict_view(row: ClaimVerdict) -> VerdictView:
-    return VerdictView(
-        value=row.verdict,
-        text=row.text,
-        who=row.reviewer.get_username(),
-        submitted=row.submitted_at is not None,
-    )
-
-
-def conflicts_on(row: Artifact, claims: Claims) -> tuple[ConflictView, ...]:
-    """Each side with the version that it is of."""
-    return tuple(
-        ConflictView(
-            claim=claims.numbers.get(one.item),
-            item=one.item,
-            sides=tuple((side_view(side), side.version) for side in one.sides),
-        )
-        for one in conflicts(row)
-    )
-
-
-def side_view(side: Side) -> VerdictView:
-    return VerdictView(value=side.verdict, text=side.words, who=side.reviewer, submitted=True)
