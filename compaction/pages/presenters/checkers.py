@@ -54,18 +54,10 @@ class KindView:
 
 
 @dataclass(frozen=True, kw_only=True)
-class MissView:
-    """A planted note that a check did not notice. Only the owner of the conversation sees its words."""
-
-    kind: str
-    words: str
-    check: Check
-
-
-@dataclass(frozen=True, kw_only=True)
 class CheckerView:
     """One model at one address. `endpoint`: by which it can take its exam, None where it is no longer connected. `void`
-    and `misses`: the newest."""
+    and `misses` (each with its kind): the newest. Only the owner of the conversation sees the words of what was missed.
+    """
 
     model: str
     provider: str
@@ -79,7 +71,7 @@ class CheckerView:
     last_at: datetime | None
     void: tuple[Check, ...]
     kinds: tuple[KindView, ...]
-    misses: tuple[MissView, ...]
+    misses: tuple[tuple[str, Planted], ...]
 
     @property
     def is_recorded(self) -> bool:
@@ -161,11 +153,12 @@ def chosen_key(user: User) -> Key | None:
 def work_of(checks: QuerySet[Check], counted: dict[str, Any]) -> dict[str, Any]:
     planted = Planted.objects.filter(check_made__in=checks)
     newest = checks.exclude(void="").order_by("-pk")[:MOST_LISTED]
+    missed = planted.filter(held=False).select_related("check_made").order_by("-pk")
     return {
         **{name: counted[name] for name in ("conversations", "checks", "voids", "last_at")},
         "void": tuple(reversed(newest)),
         "kinds": tuple(kinds_of(planted.filter(held__isnull=False))),
-        "misses": tuple(misses_of(planted.filter(held=False))),
+        "misses": tuple((name_of(one.role, one.kind), one) for one in missed[:MOST_LISTED]),
     }
 
 
@@ -192,11 +185,6 @@ def kinds_of(planted: QuerySet[Planted]) -> Iterator[KindView]:
                 for place in range(len(WINDOWS))
             ),
         )
-
-
-def misses_of(missed: QuerySet[Planted]) -> Iterator[MissView]:
-    for one in missed.select_related("check_made").order_by("-pk")[:MOST_LISTED]:
-        yield MissView(kind=name_of(one.role, one.kind), words=one.claim["text"], check=one.check_made)
 
 
 def name_of(role: str, kind: str) -> str:
