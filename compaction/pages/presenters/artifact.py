@@ -80,15 +80,6 @@ NEED_OF_VERDICTS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class DroppedView:
-    """`place` is the part of the log that says it; `added`: it is a claim of the reviewer's next version."""
-
-    entry: Dropped
-    place: str
-    added: bool
-
-
-@dataclass(frozen=True, kw_only=True)
 class EvidenceView:
     """What the log mentions; `sent`: the text that the model is sent has it too, `told`: its full text."""
 
@@ -106,12 +97,6 @@ class LeftOutSentence:
     label: str
     place: str
     text: str
-
-
-@dataclass(frozen=True, kw_only=True)
-class LeftOutPart:
-    title: str
-    sentences: tuple[LeftOutSentence, ...]
 
 
 class ArtifactView(ArtifactStanding):
@@ -191,12 +176,13 @@ class ArtifactView(ArtifactStanding):
         return tuple(dict.fromkeys(name for key, name in JUDGED_BY.items() if now[key] != was.get(key)))
 
     @cached_property
-    def dropped(self) -> tuple[DroppedView, ...]:
+    def dropped(self) -> list[tuple[Dropped, str, bool]]:
+        """Each with the part of the log that says it, and whether it is a claim of the reviewer's next version."""
         check, now = self.check_found, self.basis.source
         if now.sha256 != self.log.sha256:
             check, _ = checked_of(self.row, self.document, now)
         found = dropped_from(self.row, self.document, self.basis, check)
-        return tuple(dropped_view(one, self.log, self.verdicts) for one in found)
+        return [(one, place_of(one, self.log), one.claim.id in self.verdicts.mine) for one in found]
 
     @cached_property
     def conflicts(self) -> list[tuple[Conflict, int | None]]:
@@ -282,7 +268,7 @@ class ArtifactView(ArtifactStanding):
         return max(self.left_out - MOST_LEFT_OUT, 0)
 
     @cached_property
-    def left_out_by_part(self) -> tuple[LeftOutPart, ...]:
+    def left_out_by_part(self) -> list[tuple[str, list[LeftOutSentence]]]:
         """The same, each with its place in the log: first what people wrote, which matters most to them. Of a very long
         log only so many."""
         told = {span.sentence.id for span in self.told.spans}
@@ -292,7 +278,7 @@ class ArtifactView(ArtifactStanding):
         for part, one in islice(sorted(left, key=lambda pair: pair[0].role != "user"), MOST_LEFT_OUT):
             said = LeftOutSentence(label=labels[one.id], place=key_of(one), text=without_fences(one.text))
             found[MESSAGES if part.role == "user" else REPLIES].append(said)
-        return tuple(LeftOutPart(title=title, sentences=tuple(all)) for title, all in found.items() if all)
+        return [(title, all) for title, all in found.items() if all]
 
     @property
     def a_cite(self) -> str:
@@ -475,7 +461,7 @@ class ArtifactView(ArtifactStanding):
 
     @property
     def missed(self) -> int:
-        return sum(not one.entry.not_needed for one in self.dropped)
+        return sum(not entry.not_needed for entry, *_ in self.dropped)
 
     @property
     def before(self) -> Artifact | None:
@@ -506,9 +492,9 @@ def artifact_view(row: Artifact, user: User) -> ArtifactView:
     return ArtifactView(row=row, user=user, branch=row.branch)
 
 
-def dropped_view(entry: Dropped, source: Source, verdicts: Verdicts) -> DroppedView:
+def place_of(entry: Dropped, source: Source) -> str:
     said = next((source.by_sentence[id] for id in entry.claim.cites if id in source.by_sentence), None)
-    return DroppedView(entry=entry, place=key_of(said) if said else "", added=entry.claim.id in verdicts.mine)
+    return key_of(said) if said else ""
 
 
 def evidence_of(document: Document, source: Source, sent: str, body: str) -> tuple[EvidenceView, ...]:
@@ -544,18 +530,9 @@ def is_redrafted(row: Artifact, document: Document) -> bool:
     return scopes.filter(state__in=[ScopeState.DUE, ScopeState.DRAFTING]).exists()
 
 
-@dataclass(frozen=True, kw_only=True)
-class DraftedView:
+def drafted_of(row: Artifact) -> tuple[Artifact, str]:
     """What came of asking for another draft of the same turns: the draft, or excerpts, and what is said of it."""
-
-    artifact: str
-    quotes: bool
-    why: str
-
-
-def drafted_of(row: Artifact) -> DraftedView:
     made = Artifact.objects.filter(branch=row.branch, effort=row.effort, source_start=row.source_start)
     made = made.filter(source_end=row.source_end) if row.effort is None else made
-    newest = made.latest("created_at", "pk")
     state = EffortState.objects.filter(branch=row.branch, effort=row.effort_id).first() if row.effort_id else None
-    return DraftedView(artifact=newest.pk, quotes=newest.kind == Kind.DIGEST, why=state.draft if state else "")
+    return made.latest("created_at", "pk"), state.draft if state else ""

@@ -236,7 +236,7 @@ def blocks(view: ArtifactView) -> Iterator[str]:
         failing -= at
     if Gate.RETENTION in failing and view.missed:
         # What a person has put on the list is needed as long as it is there.
-        kept = all(one.entry.confirmed for one in view.dropped if not one.entry.not_needed)
+        kept = all(entry.confirmed for entry, *_ in view.dropped if not entry.not_needed)
         one, more = (LISTED_ONE, LISTED) if kept else (MISSING_ONE, MISSING)
         yield one if view.missed == 1 else more.format(count=view.missed)
         failing -= {Gate.RETENTION}

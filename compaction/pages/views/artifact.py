@@ -119,7 +119,8 @@ def after_draft(request: OwnRequest, row: Artifact) -> HttpResponse:
     context = review_context(request, row)
     if context["view"].redrafting:
         return part(request, "review/top.html", context)
-    answer = part(request, "review/top.html", {**context, "drafted": drafted_of(row)})
+    drafted, why = drafted_of(row)
+    answer = part(request, "review/top.html", {**context, "drafted": drafted, "why_drafted": why})
     answer["HX-Trigger-After-Swap"] = json.dumps({"standing": None, "desk": None})
     return answer
 
