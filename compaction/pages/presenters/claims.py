@@ -21,7 +21,7 @@ from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.domain.rendering import MARKS, TITLES
 from compaction.drafting.reading import claim_from, decision_of
 from compaction.models import Artifact, ClaimVerdict, SetAside
-from compaction.pages.presenters.source import CitedSpan, key_of, labels_of, spans_of, who
+from compaction.pages.presenters.source import CitedSpan, key_of, labels_of, spans_of
 from efforts.domain.text.locating import one_line
 from efforts.domain.text.source_text import Source
 
@@ -67,15 +67,6 @@ class OpinionView(Opinion):
 
 
 @dataclass(frozen=True, kw_only=True)
-class CitedView:
-    """A sentence that a claim cites, with who said it."""
-
-    id: str
-    who: str
-    text: str
-
-
-@dataclass(frozen=True, kw_only=True)
 class Citing:
     """`number` is its place on the page; `spans` lead to the log."""
 
@@ -104,7 +95,6 @@ class ClaimView(Citing):
     verdict: ClaimVerdict | None
     others: tuple[ClaimVerdict, ...]
     opinions: tuple[OpinionView, ...]
-    cited: tuple[CitedView, ...]
     lost: tuple[str, ...]
     is_last_result: bool
 
@@ -245,7 +235,7 @@ def claims_of(
         doubted = any(one.doubts for one in opinions[claim.id])
         grouped.setdefault(DOUBTED if doubted else claim.section, []).append(claim)
     in_order = [(group, claim) for group in GROUPS for claim in grouped.get(group, ())]
-    spans = spans_of({number: claim.cites for number, (_, claim) in enumerate(in_order, 1)}, source)
+    spans = spans_of({number: claim.cites for number, (_, claim) in enumerate(in_order, 1)}, source, person)
     cited = by_number(spans)
     results = [claim for claim in document.claims if claim.section == Section.RESULT]
     views = [
@@ -257,7 +247,6 @@ def claims_of(
             others=verdicts.others.get(claim.id, ()),
             opinions=opinions[claim.id],
             spans=tuple(cited.get(number, ())),
-            cited=tuple(cited_view(span, source, person) for span in cited.get(number, ())),
             lost=tuple(id for id in claim.cites if id not in source.by_sentence),
             is_last_result=results == [claim],
         )
@@ -280,7 +269,7 @@ def quotes_of(document: Document, source: Source, person: str) -> Quotes:
     """Who said it is called as in the log beside it."""
     names = {"user": person, "assistant": "reply"}
     excerpts = list(enumerate(document.excerpts, 1))
-    spans = spans_of({number: excerpt.cites for number, excerpt in excerpts}, source)
+    spans = spans_of({number: excerpt.cites for number, excerpt in excerpts}, source, person)
     cited = by_number(spans)
     quotes = tuple(
         QuoteView(
@@ -323,11 +312,6 @@ def opinion_view(
         place=key_of(stands) if stands else "",
         aside=aside.get(finding_id(rule, claim)),
     )
-
-
-def cited_view(span: CitedSpan, source: Source, person: str) -> CitedView:
-    sentence = span.sentence
-    return CitedView(id=span.label, who=who(source.part_of(sentence.id), person), text=one_line(sentence.text))
 
 
 # How each verdict is called and shown: its colour and its icon.

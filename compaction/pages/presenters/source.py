@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from compaction.domain.merging import Joined
+from efforts.domain.text.locating import one_line
 from efforts.domain.text.snippets import code_marks, plainly
 from efforts.domain.text.source_text import Part, Sentence, Source, SourcePart
 from efforts.models import Branch
@@ -20,12 +21,17 @@ LEAST, MOST, GAP = 60, 2_000, 20
 
 @dataclass(frozen=True, kw_only=True)
 class CitedSpan:
-    """A sentence that claims cite: these by their numbers on the page, which are not the claims' ids."""
+    """A sentence that claims cite: these by their numbers on the page, which are not the claims' ids. `who` said it."""
 
     number: int
     sentence: Sentence
     claims: tuple[int, ...]
     label: str
+    who: str
+
+    @property
+    def text(self) -> str:
+        return one_line(self.sentence.text)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,7 +98,7 @@ class SourceView:
         return Counter(part.coverage for part in self.parts)
 
 
-def spans_of(cited: Mapping[int, Sequence[str]], source: Source) -> tuple[CitedSpan, ...]:
+def spans_of(cited: Mapping[int, Sequence[str]], source: Source, person: str) -> tuple[CitedSpan, ...]:
     """`cited`: by the number of a claim, the ids of its sentences. What the log does not have leads nowhere."""
     claims: dict[str, list[int]] = {}
     for number, ids in cited.items():
@@ -101,7 +107,13 @@ def spans_of(cited: Mapping[int, Sequence[str]], source: Source) -> tuple[CitedS
     found = [sentence for id, sentence in source.by_sentence.items() if id in claims]
     labels = labels_of(source)
     return tuple(
-        CitedSpan(number=number, sentence=sentence, claims=tuple(claims[sentence.id]), label=labels[sentence.id])
+        CitedSpan(
+            number=number,
+            sentence=sentence,
+            claims=tuple(claims[sentence.id]),
+            label=labels[sentence.id],
+            who=who(source.part_of(sentence.id), person),
+        )
         for number, sentence in enumerate(found, 1)
     )
 
