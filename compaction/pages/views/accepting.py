@@ -10,12 +10,12 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods
+from django.views.decorators.http import require_GET
 
 from compaction.drafting.costs import spent_on
 from compaction.models import Artifact
 from compaction.pages.presenters.artifact import artifact_view, title_of
-from compaction.pages.views.shared import reviewable
+from compaction.pages.views.shared import form_view, reviewable
 from compaction.standing.accepting import LONGEST_REASON, REVIEW, accept_compaction, rollback_compaction
 from compaction.standing.blockers import log_would_leave_in, standing_of
 from compaction.standing.history import history_in, history_of, standing_in
@@ -25,8 +25,6 @@ from efforts.domain.effort.states import PointerState
 from efforts.domain.errors import Refused, refusal
 from efforts.models import Branch
 from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, page, part
-
-form_view = require_http_methods(["GET", "HEAD", "POST"])
 
 
 @never_cache

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -22,18 +21,11 @@ ALL = "all"
 DROPPED = "dropped"
 
 
-@dataclass(frozen=True, kw_only=True)
-class Filter:
-    key: str
-    title: str
-    count: int | None
-
-
 def review_context(request: OwnRequest, row: Artifact, show: str = "") -> dict[str, Any]:
     """What the page and each of its panels show."""
     view = artifact_view(row, request.user)
     show = show or request.GET.get("show", ALL)
-    if show != ALL and show not in {one.key for one in filters_of(view)}:
+    if show != ALL and show not in {key for key, *_ in filters_of(view)}:
         show = ALL
     return {
         **about(row.branch),
@@ -45,15 +37,12 @@ def review_context(request: OwnRequest, row: Artifact, show: str = "") -> dict[s
     }
 
 
-def filters_of(view: ArtifactView) -> list[Filter]:
+def filters_of(view: ArtifactView) -> list[tuple[str, str, int | None]]:
+    """The key of each, its title, and how many it shows."""
     if view.is_digest:
         return []
-    of_groups = [Filter(key=one.section, title=one.title, count=len(one.claims)) for one in view.claims.groups]
-    return [
-        Filter(key=ALL, title="All", count=len(view.claims.all)),
-        *of_groups,
-        Filter(key=DROPPED, title=missing(view), count=view.missed or None),
-    ]
+    of_groups = [(one.section, one.title, len(one.claims)) for one in view.claims.groups]
+    return [(ALL, "All", len(view.claims.all)), *of_groups, (DROPPED, missing(view), view.missed or None)]
 
 
 def missing(view: ArtifactView) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from django.http import Http404, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from compaction import review
 from compaction.domain.artifact import parse_artifact
@@ -18,13 +18,12 @@ from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.models import Artifact
 from compaction.pages.presenters.gates import gate_of_finding
 from compaction.pages.views.artifact import DROPPED, earlier, review_context, whole
-from compaction.pages.views.shared import current, reviewable
+from compaction.pages.views.shared import current, form_view, reviewable
 from compaction.review.desk import newest_of
 from compaction.standing.accepting import LONGEST_REASON
 from efforts.domain.errors import Refused, refusal
 from efforts.pages.views.shared import OwnRequest, dialog, done, page, part
 
-form_view = require_http_methods(["GET", "HEAD", "POST"])
 VERDICTS = {str(one): one for one in ClaimVerdictValue if one != ClaimVerdictValue.ADDED}
 UNDO = "undo"
 NO_VERDICT = "There is no such verdict. Keep it, edit it, strike it, or say that it needs a source."

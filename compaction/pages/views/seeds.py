@@ -12,11 +12,12 @@ from django.db.models.functions import Left
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from compaction.domain.lifecycle import PackageState
 from compaction.models import SeedPackage
 from compaction.pages.views.packages import package_view, packages_view
+from compaction.pages.views.shared import form_view
 from compaction.seeds import packages as seeding
 from efforts.domain.errors import Refused, refusal
 from efforts.models import Branch, Message, Session
@@ -40,7 +41,7 @@ def packages(request: OwnRequest) -> HttpResponse:
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def new(request: OwnRequest) -> HttpResponse:
     """Looking at what it takes changes nothing: that is a GET with the chosen conversations."""
     posted = request.method == "POST"

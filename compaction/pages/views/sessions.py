@@ -7,11 +7,12 @@ from uuid import UUID
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_POST
 
 from compaction import review
 from compaction.drafting import storing
 from compaction.models import CheckerRefused
+from compaction.pages.views.shared import form_view
 from compaction.standing import rolling as rolling_summaries
 from efforts.domain.errors import Refused, refusal
 from efforts.models import Session
@@ -19,7 +20,7 @@ from efforts.pages.views.shared import OwnRequest, dialog, owned_session, part_o
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def reviewers(request: OwnRequest, session_id: UUID) -> HttpResponse:
     session = owned_session(request, session_id)
     if request.method != "POST":
@@ -48,7 +49,7 @@ def listed(request: OwnRequest, session: Session, error: str = "") -> HttpRespon
     return dialog(request, "review/reviewers.html", context, status=422 if error else 200)
 
 
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def rolling(request: OwnRequest, session_id: UUID) -> HttpResponse:
     session = owned_session(request, session_id)
     if request.method != "POST":
@@ -74,7 +75,7 @@ def rolling_page(request: OwnRequest, session: Session, error: Refused | None = 
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def elsewhere(request: OwnRequest, session_id: UUID) -> HttpResponse:
     """Whether this conversation's log may be sent to a checker at another address."""
     session = owned_session(request, session_id)
