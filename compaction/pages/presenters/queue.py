@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from enum import StrEnum
 from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.core.paginator import Page, Paginator
-from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, When
+from django.db.models import Case, Count, Exists, OuterRef, Q, QuerySet, Subquery, TextChoices, When
 from django.db.models.functions import Coalesce
 
 from compaction.domain.artifact import SCHEMA_VERSION, Kind, parse_artifact
@@ -51,27 +50,13 @@ ONLY_RECORDED = "No gate fails, but the answers of its check were recorded for t
 UNDER_WAY = (SummaryState.DUE, SummaryState.DRAFTING)
 
 
-class Tab(StrEnum):
-    NEEDS_ME = "needs-me"
-    RUNNING = "running"
-    NOT_CHECKED = "not-checked"
-    BLOCKED = "blocked"
-    ACCEPTED = "accepted"
-    ROLLED_BACK = "rolled-back"
-
-    @property
-    def label(self) -> str:
-        return LABELS[self]
-
-
-LABELS = {
-    Tab.NEEDS_ME: "Waits for you",
-    Tab.RUNNING: "Being prepared",
-    Tab.NOT_CHECKED: "Not checked",
-    Tab.BLOCKED: "Blocked",
-    Tab.ACCEPTED: "In use",
-    Tab.ROLLED_BACK: "No longer in use",
-}
+class Tab(TextChoices):
+    NEEDS_ME = "needs-me", "Waits for you"
+    RUNNING = "running", "Being prepared"
+    NOT_CHECKED = "not-checked", "Not checked"
+    BLOCKED = "blocked", "Blocked"
+    ACCEPTED = "accepted", "In use"
+    ROLLED_BACK = "rolled-back", "No longer in use"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,22 +74,17 @@ class QueueRow:
     artifact: Artifact | None = None
     gates: tuple[GateView, ...] = ()
     word: WordView | None = None
-    quotes_nothing: bool = False
     spent: int = 0
-    # Where it stands: whether the next prompt has it.
-    presence: Presence | None = None
     # By whom, of what stands; nobody where it came into use without a review.
     accepted_by: str = ""
     reviewers: tuple[str, ...] = ()
     doing: str = ""
-    # Of what stood, and does not any more, the state that it was left in.
-    left: str = ""
 
     @property
     def says(self) -> str:
         """What the gates say, the one that fails first; of excerpts they can say little."""
         if self.is_quotes:
-            return NO_QUOTES if self.quotes_nothing else EXCERPTS
+            return NO_QUOTES if self.artifact and quotes_nothing(self.artifact) else EXCERPTS
         for wanted in (Outcome.FAIL, Outcome.NOT_JUDGED):
             if found := next((gate for gate in self.gates if gate.outcome == wanted), None):
                 return f"{found.name}: {found.says}"
@@ -154,17 +134,14 @@ def queue_of(user: Person, tab: Tab, number: int | str = 1) -> Queue:
     """As many queries however many there are."""
     lists: dict[Tab, Any] = {one: of_tab(user, one) for one in Tab if one != Tab.RUNNING}
     lists[Tab.RUNNING] = running(user)
-    page = Paginator(lists[tab], ON_A_PAGE).get_page(number)
+    pages = {one: Paginator(found, ON_A_PAGE) for one, found in lists.items()}
+    page = pages[tab].get_page(number)
     on_page = list(page.object_list)
-    counts = tuple((one, page.paginator.count if one == tab else size(lists[one])) for one in Tab)
     rows = tuple(on_page if tab == Tab.RUNNING else rows_of(on_page))
     looked_for = tab == Tab.NOT_CHECKED or (tab == Tab.NEEDS_ME and not rows)
     excerpts = lists[Tab.ACCEPTED].filter(kind=Kind.DIGEST).count() if looked_for else 0
+    counts = tuple((one, pages[one].count) for one in Tab)
     return Queue(tab=tab, counts=counts, page=page, rows=rows, excerpts=excerpts)
-
-
-def size(found: QuerySet[Artifact] | list[QueueRow]) -> int:
-    return len(found) if isinstance(found, list) else found.count()
 
 
 def needs_me(user: Person) -> int:
@@ -276,7 +253,6 @@ def rows_of(artifacts: Sequence[Artifact]) -> Iterator[QueueRow]:
     handed_in = ClaimVerdict.objects.filter(artifact__family__in=set(spent), submitted_at__isnull=False)
     looked_at = set(handed_in.values_list("artifact__family", flat=True))
     for one in artifacts:
-        presence = standing.get(one.pk)
         unread_as = unread(checks.get(one.family, ()), ())
         # Who has read every claim is much to read, and asked only where that decides.
         if unread_as and one.family in looked_at and readers(one):
@@ -291,10 +267,7 @@ def rows_of(artifacts: Sequence[Artifact]) -> Iterator[QueueRow]:
             artifact=one,
             # Of an earlier form only the texts are known.
             gates=gates_now(one, runs.get(one.pk), unread_as) if one.is_current else (),
-            word=word_of(one, presence),
-            quotes_nothing=quotes_nothing(one),
-            left=getattr(one, "left", ""),
-            presence=presence,
+            word=word_of(one, standing.get(one.pk)),
             accepted_by=by.get(one.pk, ""),
             spent=spent[one.family],
             reviewers=tuple(said.get(one.pk, ())),
