@@ -87,10 +87,10 @@ def acceptance(row: Acceptance) -> dict[str, Any]:
     }
 
 
-RESULT = "Result"
 NOT_CHECKED = "Nobody has checked this summary against the log."
 # Other words than in the prompt, where a title costs tokens.
-SECTIONS = {Section.RESULT: RESULT, **TITLES, Section.DECISION: "Decisions", Section.OPEN_WORK: "To-dos"}
+SECTIONS: dict[str, str] = {Section.RESULT: "Result"} | {str(section): title for section, title in TITLES.items()}
+SECTIONS |= {Section.DECISION: "Decisions", Section.OPEN_WORK: "To-dos"}
 
 
 def told(artifact: str, branch: Branch) -> ToldSummary | None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from django import template
 
-from compaction.drafting.costs import Spent, spent_in
+from compaction.drafting.costs import spent_in
 from compaction.pages.presenters.checkers import CheckersView, SlowDrafter, checkers_of, slow_drafters_of
 from compaction.pages.presenters.claims import LOOKS
 from compaction.pages.presenters.queue import needs_me, next_in_queue
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from compaction.models import Artifact
     from compaction.pages.presenters.gates import GateView
-    from efforts.models import Endpoint, Session
+    from efforts.models import Endpoint
 
 register = template.Library()
 
@@ -67,7 +67,4 @@ def verdict_look(verdict: str) -> tuple[str, str, str]:
     return LOOKS[verdict]
 
 
-@register.simple_tag
-def spent_on_summaries(session: Session) -> Spent:
-    """What making the summaries of a conversation took."""
-    return spent_in(session)
+register.simple_tag(spent_in, name="spent_on_summaries")

@@ -18,10 +18,11 @@ from compaction.domain.gates.contradiction import DOUBTED as CONTRADICTED
 from compaction.domain.gates.judging import finding_id
 from compaction.domain.gates.traceability import UNSUPPORTED
 from compaction.domain.lifecycle import ClaimVerdictValue
-from compaction.domain.rendering import MARKS, TITLES
+from compaction.domain.rendering import MARKS
 from compaction.drafting.reading import claim_from, decision_of
 from compaction.models import Artifact, ClaimVerdict, SetAside
 from compaction.pages.presenters.source import CitedSpan, key_of, labels_of, spans_of
+from compaction.standing.export import SECTIONS
 from efforts.domain.text.locating import one_line
 from efforts.domain.text.source_text import Source
 
@@ -39,11 +40,8 @@ KINDS: dict[str, tuple[str, str]] = {
     Section.RISK: ("Risk", "alert"),
     Section.REJECTED: ("Rejected", "cross"),
 }
-TITLED: dict[str, str] = {str(section): title for section, title in TITLES.items()}
-# As those of the person's list are called on every page.
-TITLED |= {Section.DECISION: "Decisions", Section.OPEN_WORK: "To-dos"}
 # What a reader doubts is read first; then the result.
-GROUPS = {DOUBTED: "Doubted", Section.RESULT: "Result", **TITLED, ADDED: "Added by you"}
+GROUPS = {DOUBTED: "Doubted", **SECTIONS, ADDED: "Added by you"}
 # Of a longer group the rest is folded.
 LISTED = 12
 # In the prompt the two sides have the names that models know.

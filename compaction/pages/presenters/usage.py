@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from compaction.domain.lifecycle import Ended
 from compaction.domain.limits import Purpose
 from compaction.drafting import costs
-from compaction.models import Artifact, DraftRun, Exam
+from compaction.models import Artifact, Exam
 from compaction.pages.presenters.artifact import ENDS
 from efforts.models import Session
 
@@ -48,22 +48,18 @@ def asked_for(user: User, purpose: str, days: int, most: int) -> list[AskedView]
 def drafts(user: User, purpose: str, days: int, most: int) -> Iterator[AskedView]:
     runs = costs.runs_of(user, days, purpose).select_related("session", "effort").prefetch_related("artifacts")
     for run in runs.order_by("-pk")[:most]:
-        yield draft_view(run)
-
-
-def draft_view(run: DraftRun) -> AskedView:
-    asked = bool(run.model)
-    return AskedView(
-        at=run.created_at,
-        tokens=run.tokens if asked else 0,
-        model=run.model,
-        ended=ENDS[Ended(run.ended)] if asked else "Made without a model",
-        well=run.ended == Ended.DRAFTED,
-        session=run.session,
-        of=run.effort.name if run.effort else "",
-        elapsed_ms=run.elapsed_ms,
-        artifacts=tuple(run.artifacts.all()),
-    )
+        asked = bool(run.model)
+        yield AskedView(
+            at=run.created_at,
+            tokens=run.tokens if asked else 0,
+            model=run.model,
+            ended=ENDS[Ended(run.ended)] if asked else "Made without a model",
+            well=run.ended == Ended.DRAFTED,
+            session=run.session,
+            of=run.effort.name if run.effort else "",
+            elapsed_ms=run.elapsed_ms,
+            artifacts=tuple(run.artifacts.all()),
+        )
 
 
 def checks(user: User, days: int, most: int) -> Iterator[AskedView]:
