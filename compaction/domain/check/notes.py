@@ -55,12 +55,12 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """`number` is what one request calls it. `claim` is what is shown; `kind` what was done to it.
+    """`number` is what one request calls it, once all are drawn. `claim` is what is shown; `kind` what was done to it.
 
     A canary that turns a claim (`of`, its id) counts only where that claim is found entailed.
     """
 
-    number: int
+    number: int = 0
     role: Role
     claim: Claim
     kind: str = ""
@@ -97,14 +97,9 @@ def half(group: Sequence[Claim], other: Sequence[Claim], source: Source, draw: r
         *turned(other, source, draw),
         *controls(source, draw, CONTROLS, taken),
     ]
-    notes = [*(Note(number=0, role=Role.CLAIM, claim=claim) for claim in group), *notes]
+    notes = [*(Note(role=Role.CLAIM, claim=claim) for claim in group), *notes]
     draw.shuffle(notes)
     return tuple(replace(note, number=number) for number, note in enumerate(notes, start=1))
-
-
-def planted(role: Role, claim: Claim, kind: str, of: str = "") -> Note:
-    """It is numbered when all are."""
-    return Note(number=0, role=role, claim=claim, kind=kind, of=of)
 
 
 def kind_of(way: Callable[..., object]) -> str:
@@ -127,7 +122,7 @@ def misquoted(source: Source, draw: random.Random, wanted: int, taken: set[str])
             if told := way(source, part, text, draw):
                 taken.add(sentence.id)
                 who, words = told
-                found.append(planted(Role.CANARY, quoted(sentence.id, who, words), kind_of(way)))
+                found.append(Note(role=Role.CANARY, claim=quoted(sentence.id, who, words), kind=kind_of(way)))
                 break
     if len(found) < wanted:
         raise NothingToPlant
@@ -140,10 +135,8 @@ def controls(source: Source, draw: random.Random, wanted: int, taken: set[str]) 
     if len(found) < wanted:
         raise NothingToPlant
     taken.update(sentence.id for sentence in found)
-    return [
-        planted(Role.CONTROL, quoted(one.id, name_of(source.part_of(one.id)), one_line(one.text)), "as it stands")
-        for one in found
-    ]
+    told = (quoted(one.id, name_of(source.part_of(one.id)), one_line(one.text)) for one in found)
+    return [Note(role=Role.CONTROL, claim=claim, kind="as it stands") for claim in told]
 
 
 def quotable(source: Source, draw: random.Random) -> list[Numbered]:
@@ -213,7 +206,7 @@ def turned(claims: Sequence[Claim], source: Source, draw: random.Random) -> list
         for way in ways:
             if told := next(way(claim, source, owners, draw), None):
                 told = told.model_copy(update={"id": "planted", "ledger_ref": ""})
-                return [planted(Role.CANARY, told, kind_of(way), of=claim.id)]
+                return [Note(role=Role.CANARY, claim=told, kind=kind_of(way), of=claim.id)]
     return []
 
 

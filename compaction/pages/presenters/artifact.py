@@ -229,7 +229,12 @@ class ArtifactView(ArtifactStanding):
 
     @cached_property
     def redrafting(self) -> bool:
-        return is_redrafted(self.row, self.document)
+        """Whether another draft of the same turns is on its way."""
+        if self.row.effort_id:
+            efforts = EffortState.objects.filter(branch=self.row.branch_id, effort=self.row.effort_id)
+            return efforts.filter(summary__in=[SummaryState.DUE, SummaryState.DRAFTING]).exists()
+        scopes = ScopeDraft.objects.filter(branch=self.row.branch_id, turns=self.turns)
+        return scopes.filter(state__in=[ScopeState.DUE, ScopeState.DRAFTING]).exists()
 
     @cached_property
     def source(self) -> SourceView:
@@ -295,8 +300,17 @@ class ArtifactView(ArtifactStanding):
         return digest_limit(self.document.source.source_tokens)
 
     @cached_property
-    def evidence(self) -> tuple[EvidenceView, ...]:
-        return evidence_of(self.document, self.log, self.sent, self.texts.body)
+    def evidence(self) -> list[EvidenceView]:
+        return [
+            EvidenceView(
+                type=one.type,
+                value=one.value,
+                turn=next((part.turn for part in self.log.parts if is_told(one.value, part.text)), None),
+                sent=is_told(one.value, self.sent),
+                told=is_told(one.value, self.texts.body),
+            )
+            for one in self.document.evidence
+        ]
 
     @property
     def evidence_sent(self) -> int:
@@ -497,19 +511,6 @@ def place_of(entry: Dropped, source: Source) -> str:
     return key_of(said) if said else ""
 
 
-def evidence_of(document: Document, source: Source, sent: str, body: str) -> tuple[EvidenceView, ...]:
-    return tuple(
-        EvidenceView(
-            type=one.type,
-            value=one.value,
-            turn=next((part.turn for part in source.parts if is_told(one.value, part.text)), None),
-            sent=is_told(one.value, sent),
-            told=is_told(one.value, body),
-        )
-        for one in document.evidence
-    )
-
-
 def without_fences(text: str) -> str:
     """A sentence of a list needs no marks of where code begins; a mark alone stays, for want of words."""
     words = " ".join(text.split())
@@ -519,15 +520,6 @@ def without_fences(text: str) -> str:
 def is_told(value: str, text: str) -> bool:
     """Whether the text has it, and not as a part of a longer word or number."""
     return re.search(rf"(?<!\w){re.escape(value)}(?!\w)", text) is not None
-
-
-def is_redrafted(row: Artifact, document: Document) -> bool:
-    """Whether another draft of the same turns is on its way."""
-    if row.effort_id:
-        efforts = EffortState.objects.filter(branch=row.branch_id, effort=row.effort_id)
-        return efforts.filter(summary__in=[SummaryState.DUE, SummaryState.DRAFTING]).exists()
-    scopes = ScopeDraft.objects.filter(branch=row.branch_id, turns=list(document.source.turns))
-    return scopes.filter(state__in=[ScopeState.DUE, ScopeState.DRAFTING]).exists()
 
 
 def drafted_of(row: Artifact) -> tuple[Artifact, str]:

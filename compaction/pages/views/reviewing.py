@@ -195,21 +195,16 @@ def dropped(request: OwnRequest, artifact_id: str, key: str, verb: str) -> HttpR
     """What no claim tells is added, said to be not needed, or pinned."""
     row = current(request, artifact_id)
     reason = request.POST.get("reason", "")
-    if verb == "add":
-        error = refused(lambda: review.add_dropped(row, key, reviewer=request.user))
-    elif verb == "not-needed":
-        error = refused(lambda: review.not_needed(row, key, reason, actor=request.user))
-    elif verb == "needed":
-        error = refused(lambda: review.needed_again(row, key, actor=request.user))
-    elif verb == "pin":
-        error = refused(lambda: review.pin_raw(row, key, actor=request.user))
-    else:
-        raise Http404
-    more = {
-        "error": error,
-        "failed": key if error and verb == "not-needed" else "",
-        "reason": reason,
+    verbs: dict[str, Callable[[], object]] = {
+        "add": lambda: review.add_dropped(row, key, reviewer=request.user),
+        "not-needed": lambda: review.not_needed(row, key, reason, actor=request.user),
+        "needed": lambda: review.needed_again(row, key, actor=request.user),
+        "pin": lambda: review.pin_raw(row, key, actor=request.user),
     }
+    if verb not in verbs:
+        raise Http404
+    error = refused(verbs[verb])
+    more = {"error": error, "failed": key if error and verb == "not-needed" else "", "reason": reason}
     row = current(request, row.pk)
     return changed(request, row, "claims", more, error, "review", "standing", "desk", show=DROPPED)
 
