@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,9 +60,8 @@ from efforts.context.connections import ModelChoice
 from efforts.domain.text.canonical import canonical_json
 from efforts.domain.text.source_text import Source
 from efforts.models.threads import read
+from efforts.standins.compacting import Progress
 from efforts.turns.recording import count
-
-Progress = Callable[[str], Awaitable[None]]
 
 # The opening request stands whole in so many tokens, but in no more than this share of the source; else its two ends.
 OPENING_TOKENS, OPENING_SHARE = 300, 0.1
@@ -420,8 +419,7 @@ def judged_as_told(tried: Tried) -> Tried:
     checked = tried.checked
     if checked is None or tried.artifact is None:
         return judged(tried)
-    telling = {content for contents in checked.told.values() for content in contents}
-    return judged(replace(tried, artifact=with_short(tried.artifact, tried.task.entries, telling)))
+    return judged(replace(tried, artifact=with_short(tried.artifact, tried.task.entries, checked)))
 
 
 # Both
@@ -454,11 +452,13 @@ def artifact_of(task: Task, claims: tuple[Claim, ...]) -> Artifact:
         redactions=task.source.masked,
         warnings=(),
     )
-    return with_short(bare, task.entries, ())
+    return with_short(bare, task.entries)
 
 
-def with_short(artifact: Artifact, entries: Iterable[Entry], telling: Collection[str]) -> Artifact:
-    """A rule that stands in the system message is not repeated."""
+def with_short(artifact: Artifact, entries: Iterable[Entry], checked: Checked | None = None) -> Artifact:
+    """Claims that tell something of what must not be lost stand in it, whatever their section; a rule that stands in
+    the system message does not."""
+    telling = {content for contents in checked.told.values() for content in contents} if checked else ()
     in_system = {entry.id for entry in entries if entry.in_system}
     short = tuple(
         claim.id
@@ -622,8 +622,5 @@ def merged_tried(task: Task, made: tuple[Tried, ...], parts: Sequence[Sequence[C
 
 
 def merged_artifact(tried: Tried, claims: tuple[Claim, ...]) -> Tried:
-    artifact = artifact_of(tried.task, claims)
-    if tried.inherited:
-        telling = {content for contents in tried.inherited.told.values() for content in contents}
-        artifact = with_short(artifact, tried.task.entries, telling)
+    artifact = with_short(artifact_of(tried.task, claims), tried.task.entries, tried.inherited)
     return judged(replace(tried, artifact=artifact, offered=Offered(text=artifact.document, form="document")))
