@@ -26,12 +26,14 @@ urlpatterns = [
     path("review/seeds/<int:pk>/stages/<int:place>/redraft/", seeds.redraft, name="seed_redraft"),
     path("review/<slug:artifact_id>/", artifact.artifact, name="artifact"),
     path("review/<slug:artifact_id>/top/", artifact.top, name="review_top"),
-    path("review/<slug:artifact_id>/claims/", artifact.claims, name="claims"),
+    path("review/<slug:artifact_id>/claims/", artifact.panel, {"template": "review/claims.html"}, name="claims"),
     path("review/<slug:artifact_id>/claims/<path:item>/", reviewing.claim, name="claim"),
     path("review/<slug:artifact_id>/undo/", reviewing.undo, name="review_undo"),
     path("review/<slug:artifact_id>/submit/", reviewing.submit, name="review_submit"),
-    path("review/<slug:artifact_id>/desk/", artifact.desk, name="review_desk"),
-    path("review/<slug:artifact_id>/preview/", artifact.preview, name="review_preview"),
+    path("review/<slug:artifact_id>/desk/", artifact.panel, {"template": "review/desk.html"}, name="review_desk"),
+    path(
+        "review/<slug:artifact_id>/preview/", artifact.panel, {"template": "review/preview.html"}, name="review_preview"
+    ),
     path("review/<slug:artifact_id>/judge/", reviewing.judge, name="review_judge"),
     path("review/<slug:artifact_id>/redraft/", reviewing.redraft, name="review_redraft"),
     path("review/<slug:artifact_id>/reject/", reviewing.reject, name="review_reject"),

@@ -73,6 +73,8 @@ def earlier(request: OwnRequest, row: Artifact, error: str | None = None) -> Htt
     return page(request, "review/earlier.html", {**context, **foot}, status=422 if error else 200)
 
 
+@never_cache
+@require_GET
 def panel(request: OwnRequest, artifact_id: str, template: str) -> HttpResponse:
     """One panel for htmx; else the whole page, which has it."""
     row = current(request, artifact_id)
@@ -112,25 +114,6 @@ def after_draft(request: OwnRequest, row: Artifact) -> HttpResponse:
     answer = part(request, "review/top.html", {**context, "drafted": drafted, "why_drafted": why})
     answer["HX-Trigger-After-Swap"] = json.dumps({"standing": None, "desk": None})
     return answer
-
-
-@never_cache
-@require_GET
-def claims(request: OwnRequest, artifact_id: str) -> HttpResponse:
-    return panel(request, artifact_id, "review/claims.html")
-
-
-@never_cache
-@require_GET
-def desk(request: OwnRequest, artifact_id: str) -> HttpResponse:
-    return panel(request, artifact_id, "review/desk.html")
-
-
-@never_cache
-@require_GET
-def preview(request: OwnRequest, artifact_id: str) -> HttpResponse:
-    """What would stand, with the reviewer's verdicts so far."""
-    return panel(request, artifact_id, "review/preview.html")
 
 
 @never_cache

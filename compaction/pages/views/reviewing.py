@@ -85,16 +85,14 @@ def undo(request: OwnRequest, artifact_id: str) -> HttpResponse:
     item = review.undo_last(row, reviewer=request.user)
     view = review_context(request, row)["view"]
     found = view.claims.of(item) if item else None
-    if not request.htmx or found is None:
-        return done(go_to=row.get_absolute_url()) if request.htmx and item else back(request, row)
+    if not request.htmx:
+        return redirect(row)
+    if found is None:
+        return done(go_to=row.get_absolute_url() if item else "")
     answer = claim_part(request, row, found.item, editing=False, changed=True)
     answer["HX-Retarget"], answer["HX-Reswap"] = f"#claim-{found.number}", "outerHTML"
     answer["HX-Trigger-After-Swap"] = json.dumps({"chosen": f"claim-{found.number}"})
     return answer
-
-
-def back(request: OwnRequest, row: Artifact) -> HttpResponse:
-    return done() if request.htmx else redirect(row)
 
 
 @require_POST
