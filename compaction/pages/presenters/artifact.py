@@ -28,7 +28,7 @@ from compaction.pages.presenters.claims import (
     quotes_of,
     verdicts_on,
 )
-from compaction.pages.presenters.gates import RECORDED, GateView, as_read, gates_of, of_excerpts, readers_of, unread
+from compaction.pages.presenters.gates import RECORDED, GateView, gates_of, readers_of, unread
 from compaction.pages.presenters.source import SourceView, key_of, labels_of, source_view
 from compaction.pages.presenters.states import StateView, state_of
 from compaction.review.claims import Dropped, dropped_from
@@ -318,10 +318,7 @@ class ArtifactView(ArtifactStanding):
 
     @cached_property
     def gates(self) -> tuple[GateView, ...]:
-        found = gates_of(self.judged, self.claims.numbers, self.set_aside)
-        if self.is_digest:
-            return of_excerpts(found, quoted=not self.document.quotes_nothing)
-        return as_read(found, self.unread)
+        return gates_of(self.row, self.judged, self.unread, self.claims.numbers, self.set_aside)
 
     @property
     def unread(self) -> str:

@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
+from compaction.domain.artifact import Kind, parse_artifact
 from compaction.domain.check.result import Opinion
 from compaction.domain.gates.contradiction import worded
 from compaction.domain.gates.judging import TAGS
 from compaction.domain.gates.traceability import UNSUPPORTED
 from compaction.domain.limits import Purpose
 from compaction.domain.verdicts import Gate, Outcome
-from compaction.models import Check, GateRun, SetAside
+from compaction.models import Artifact, Check, GateRun, SetAside
 from efforts.domain.text.counting import counted
 
 # What each is called, what it asks, and how it comes to its answer.
@@ -173,13 +175,26 @@ class GateView:
         return LOOKS.get(self.outcome, UNDECIDED)[1]
 
 
-def gates_of(run: GateRun | None, numbers: Mapping[str, int], aside: Iterable[SetAside] = ()) -> tuple[GateView, ...]:
-    """`numbers`: of claims on the page, by their ids."""
+def gates_of(
+    row: Artifact,
+    run: GateRun | None,
+    unread_as: str,
+    numbers: Mapping[str, int] = MappingProxyType({}),
+    aside: Iterable[SetAside] = (),
+) -> tuple[GateView, ...]:
+    """`unread_as`: the outcome, which is not green, of gates that pass by reading where nobody has read. `numbers`: of
+    claims on the page, by their ids."""
     verdicts = {verdict["gate"]: verdict for verdict in run.verdicts} if run else {}
     by_gate: dict[str, list[SetAside]] = {}
     for one in aside:
         by_gate.setdefault(gate_of_finding(one.finding), []).append(one)
-    return tuple(gate_of(letter, verdicts.get(letter), numbers, tuple(by_gate.get(letter, ()))) for letter in GATES)
+    found = (gate_of(letter, verdicts.get(letter), numbers, tuple(by_gate.get(letter, ()))) for letter in GATES)
+    if row.kind == Kind.DIGEST:
+        # Where a gate had nothing to compare, that is no green pass.
+        quoted = not parse_artifact(row.document).quotes_nothing
+        return tuple(of_quotes(gate, quoted=quoted) if gate.passed else gate for gate in found)
+    not_green = BY_READING if unread_as else ()
+    return tuple(replace(one, outcome=unread_as) if one.passed and one.letter in not_green else one for one in found)
 
 
 def readers_of(opinions: Sequence[Iterable[Opinion]]) -> tuple[str, ...]:
@@ -194,17 +209,6 @@ def unread(checks: Iterable[Check], readers: Collection[str]) -> str:
     if readers or any(one.examined and not one.is_recorded for one in valid):
         return ""
     return RECORDED if any(one.is_recorded for one in valid) else NOT_READ
-
-
-def as_read(gates: Iterable[GateView], outcome: str) -> tuple[GateView, ...]:
-    """Where a gate passes by reading and nobody has read, it has that outcome, which is not green."""
-    unread = outcome and BY_READING
-    return tuple(replace(one, outcome=outcome) if one.passed and one.letter in unread else one for one in gates)
-
-
-def of_excerpts(gates: Iterable[GateView], *, quoted: bool) -> tuple[GateView, ...]:
-    """As the page of excerpts words them: where a gate had nothing to compare, that is no green pass."""
-    return tuple(of_quotes(gate, quoted=quoted) if gate.passed else gate for gate in gates)
 
 
 def of_quotes(gate: GateView, *, quoted: bool) -> GateView:

@@ -19,16 +19,7 @@ from compaction.drafting.costs import spent_by_family
 from compaction.drafting.reading import person_read
 from compaction.models import Artifact, Check, ClaimVerdict, GateRun, Reviewer
 from compaction.pages.presenters.artifact import title_of
-from compaction.pages.presenters.gates import (
-    GATES,
-    RECORDED,
-    GateView,
-    as_read,
-    gates_of,
-    of_excerpts,
-    readers_of,
-    unread,
-)
+from compaction.pages.presenters.gates import GATES, RECORDED, GateView, gates_of, readers_of, unread
 from compaction.standing.blockers import OF_POINTER, OF_STATE
 from compaction.standing.history import accepted_by_people
 from efforts.context.presence import Presence, presences_of
@@ -266,20 +257,12 @@ def rows_of(artifacts: Sequence[Artifact]) -> Iterator[QueueRow]:
             at=one.created_at,
             artifact=one,
             # Of an earlier form only the texts are known.
-            gates=gates_now(one, runs.get(one.pk), unread_as) if one.is_current else (),
+            gates=gates_of(one, runs.get(one.pk), unread_as) if one.is_current else (),
             word=word_of(one, standing.get(one.pk)),
             accepted_by=by.get(one.pk, ""),
             spent=spent[one.family],
             reviewers=tuple(said.get(one.pk, ())),
         )
-
-
-def gates_now(one: Artifact, run: GateRun | None, unread_as: str) -> tuple[GateView, ...]:
-    """As its page has them."""
-    found = gates_of(run, {})
-    if one.kind == Kind.DIGEST:
-        return of_excerpts(found, quoted=not quotes_nothing(one))
-    return as_read(found, unread_as)
 
 
 def readers(one: Artifact) -> tuple[str, ...]:
