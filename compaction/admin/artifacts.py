@@ -10,11 +10,12 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 
 from compaction.models import Acceptance, Artifact, Check, DraftRun, GateRun
-from efforts.admin.base import ReadOnly, _, link, linked_all, links, pretty
+from efforts.admin.base import ReadOnly, _, artifact_link, column, link, linked_all, links, pretty
 from efforts.models import ContextPointer
 
 from .changing import asked, judge_now, roll_back_all
 
+of_family = column("family", _("Artifact"), artifact_link)
 BY_ARTIFACT = ("artifact__id", "artifact__session__title", "artifact__session__id")
 
 

@@ -6,10 +6,10 @@ from django.contrib import admin
 from django.utils.safestring import SafeString
 
 from compaction.models import Artifact, Check, Checker, CheckerRefused, Exam, GateRun, ModelRequest, Planted, Recheck
-from efforts.admin.base import ReadOnly, _, artifact_link, link, links, pretty
+from efforts.admin.base import ReadOnly, _, link, links, pretty
 from efforts.models import Session
 
-from .artifacts import BY_ARTIFACT, OfArtifact
+from .artifacts import BY_ARTIFACT, OfArtifact, of_family
 
 
 @admin.register(Check)
@@ -25,7 +25,7 @@ class CheckAdmin(ReadOnly):
         "planted",
         "tokens",
         "run",
-        "of_family",
+        of_family,
         "created_at",
         "on_page",
     )
@@ -46,10 +46,6 @@ class CheckAdmin(ReadOnly):
     @admin.display(description=_("Gate runs of its draft"))
     def of_gate_runs(self, row: Check) -> SafeString:
         return links(GateRun.objects.filter(artifact__family=row.family) if row.family else ())
-
-    @admin.display(description=_("Artifact"))
-    def of_family(self, row: Check) -> str:
-        return artifact_link(row.family)
 
 
 @admin.register(Exam)

@@ -14,9 +14,9 @@ from compaction.models import (
     SeedStage,
     SetAside,
 )
-from efforts.admin.base import ReadOnly, _, artifact_link
+from efforts.admin.base import ReadOnly
 
-from .artifacts import BY_ARTIFACT, OfArtifact
+from .artifacts import BY_ARTIFACT, OfArtifact, of_family
 
 
 @admin.register(Reviewer)
@@ -46,12 +46,8 @@ class SetAsideAdmin(OfArtifact):
 
 @admin.register(NotNeeded)
 class NotNeededAdmin(ReadOnly):
-    list_display = ("id", "key", "reason", "of_family", "session", "actor", "created_at", "on_page")
+    list_display = ("id", "key", "reason", of_family, "session", "actor", "created_at", "on_page")
     search_fields = ("family", "key", "reason", "session__title", "session__id")
-
-    @admin.display(description=_("Artifact"))
-    def of_family(self, row: NotNeeded) -> str:
-        return artifact_link(row.family)
 
 
 @admin.register(DraftingPolicy)
