@@ -108,13 +108,11 @@ class RecallView:
 @dataclass(frozen=True, kw_only=True)
 class TurnView:
     number: int
-    turn_id: int
     user_text: str
     created_at: datetime
     state: str
     run_id: UUID
     attempt: int
-    error_code: str
     error_text: str
     retryable: bool
     cancellable: bool
@@ -426,13 +424,11 @@ def one_view(
     retryable = state in RETRYABLE and turn.number == family.branch.head and not shared
     return TurnView(
         number=turn.number,
-        turn_id=turn.pk,
         user_text=messages[0].text,
         created_at=turn.created_at,
         state=state,
         run_id=run.pk,
         attempt=run.attempt,
-        error_code=run.error_code,
         error_text=run.error_text,
         retryable=retryable,
         shared=shared and state in RETRYABLE,

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from itertools import groupby
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.db.models import Count, Exists, OuterRef, Q
+from django.db.models import Count, Exists, F, OuterRef, Q
 from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext
@@ -75,16 +76,10 @@ class Group:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Folder:
-    name: str
-    conversations: int
-
-
-@dataclass(frozen=True, kw_only=True)
 class ConversationList:
     asked: Asked
     groups: tuple[Group, ...]
-    folders: tuple[Folder, ...]
+    folders: Sequence[Mapping[str, Any]]
     deleted: tuple[Session, ...]
     following: int | None
 
@@ -133,10 +128,9 @@ def listed(user: User, asked: Asked) -> list[Row]:
     ]
 
 
-def folders(user: User) -> tuple[Folder, ...]:
+def folders(user: User) -> Sequence[Mapping[str, Any]]:
     rows = Session.objects.owned_by(user).filter(archived_at=None).exclude(folder="")
-    counted = rows.order_by("folder").values_list("folder").annotate(Count("pk"))
-    return tuple(Folder(name=name, conversations=count) for name, count in counted)
+    return list(rows.order_by("folder").values(name=F("folder")).annotate(conversations=Count("pk")))
 
 
 def day_name(day: date, today: date) -> str:

@@ -90,27 +90,16 @@ def together(used: Iterable[Used]) -> Used:
     )
 
 
-@dataclass(frozen=True, kw_only=True)
-class SoFar:
-    """Tokens of every call of a conversation, in all its `branches`; `counted`: some were counted here, because a
-    provider did not report them."""
-
-    calls: int
-    prompt: int
-    completion: int
-    branches: int
-    counted: bool
-
-
-def used_so_far(session: Session) -> SoFar:
-    sums = ContextPlan.objects.filter(session=session).aggregate(
+def used_so_far(session: Session) -> dict[str, int]:
+    """Tokens of every call of a conversation, in all its `branches`; `unreported`: of how many calls some were counted
+    here, because a provider did not report them."""
+    return ContextPlan.objects.filter(session=session).aggregate(
         calls=Count("pk"),
         branches=Count("branch", distinct=True),
         prompt=Coalesce(Sum(Coalesce("prompt_tokens", "tokens")), 0),
         completion=Coalesce(Sum("completion_tokens"), 0),
         unreported=Count("pk", filter=Q(prompt_tokens=None) | Q(completion_tokens=None)),
     )
-    return SoFar(counted=bool(sums.pop("unreported")), **sums)
 
 
 def branch_costs(branch: Branch, sent: Iterable[Sent]) -> Costs | None:
