@@ -83,18 +83,14 @@ class Fragments:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Layer:
-    """The turns of one log that may be shown, oldest first; `older` is all before them."""
+class Layer(EffortLog):
+    """The turns of one log that may be shown, oldest first; of those of no effort the id is empty."""
 
-    key: str
-    kind: Literal["ambient"] | EffortKind
-    turns: tuple[PastTurn, ...]
-    older: OlderTurns
-    opened_turn: int = 1
-    active_turn: int = 0
-    chosen: bool = False
-    name: str = ""
-    leaves_at: int | None = None
+    kind: Literal["ambient"] | EffortKind  # type: ignore[assignment]
+
+    @property
+    def key(self) -> str:
+        return self.slug
 
     def label(self, first: int) -> str:
         if self.kind == "ambient":
@@ -273,21 +269,7 @@ def layers_of(inputs: PlanInputs) -> tuple[Layer, ...]:
     eligible, older = eligible_turns(inputs), outside_window(inputs)
     order = ("expanded", "awaiting", "open", "active")
     efforts = sorted(inputs.efforts, key=lambda effort: (order.index(effort.kind), effort.opened_turn, effort.slug))
-    return (Layer(key="", kind="ambient", turns=eligible, older=older), *map(effort_layer, efforts))
-
-
-def effort_layer(effort: EffortLog) -> Layer:
-    return Layer(
-        key=effort.slug,
-        kind=effort.kind,
-        turns=effort.turns,
-        older=effort.older,
-        opened_turn=effort.opened_turn,
-        active_turn=effort.active_turn,
-        chosen=effort.chosen,
-        name=effort.name,
-        leaves_at=effort.leaves_at,
-    )
+    return (Layer(slug="", kind="ambient", turns=eligible, older=older), *(Layer(**vars(one)) for one in efforts))
 
 
 def whole(inputs: PlanInputs, layer: Layer) -> Kept:
