@@ -334,10 +334,6 @@ def evicted(tally: Tally, event: Happening) -> None:
     tally.evicted[event.slug] = event.seq
 
 
-def referenced(tally: Tally, event: Happening) -> None:
-    tally.bring_back(event)
-
-
 def too_early(tally: Tally, event: Happening) -> None:
     tally.too_early.add(event.data["of"])
 
@@ -378,7 +374,7 @@ STEPS: Mapping[str, Callable[[Tally, Happening], None]] = {
     "effort.collapsed": collapsed,
     "effort.decayed": decayed,
     "effort.evicted": evicted,
-    "effort.referenced": referenced,
+    "effort.referenced": Tally.bring_back,
     "effort.too_early": too_early,
     "effort.concluded": concluded,
     "effort.reopened": reopened,

@@ -425,10 +425,6 @@ def sent_tokens(inputs: PlanInputs, recipe: Sequence[dict[str, Any]], sources: S
     return sum(count_chat_message(message, inputs.count) + MESSAGE_OVERHEAD for message in log)
 
 
-def dropped_of(inputs: PlanInputs, choice: Choice) -> tuple[int, ...]:
-    return tuple(sorted(one.pointer for one in choice.unlisted(inputs.headlines)))
-
-
 def layout_of(inputs: PlanInputs, choice: Choice) -> Layout:
     layers = layers_of(inputs)
     cuts = {layer.key: cut_at(layer, choice.of(layer)) for layer in layers}
@@ -438,7 +434,7 @@ def layout_of(inputs: PlanInputs, choice: Choice) -> Layout:
         base=inputs.base,
         cuts={key: cut for key, cut in cuts.items() if any(cut.to_json())},
         headlines=tuple(headline.pointer for headline in choice.headlines),
-        dropped=dropped_of(inputs, choice),
+        dropped=tuple(sorted(one.pointer for one in choice.unlisted(inputs.headlines))),
         shortened=tuple(sorted(one.pointer for one in bodies if one.slug not in shown)),
         block=block_start(inputs),
     )

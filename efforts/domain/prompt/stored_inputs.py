@@ -219,9 +219,8 @@ def untold(inputs: PlanInputs, course: Course) -> Iterator[str]:
         if not effort.chosen:
             if not is_told(effort, course):
                 yield f"{effort.slug} as {effort.kind}"
-            yield from (
-                f"turn {turn.number} in {effort.slug}" for turn in effort.turns if not has(course, effort, turn)
-            )
+            missing = (turn.number for turn in effort.turns if not is_labelled(course, effort.slug, turn.number))
+            yield from (f"turn {number} in {effort.slug}" for number in missing)
     yield from (f"turn {turn.number} of no effort" for turn in inputs.past if turn.number in course.labels)
     for one in inputs.headlines:
         if not one.chosen and status_in(course, one.slug) != EffortStatus.CONCLUDED:
@@ -234,10 +233,6 @@ def untold_in_line(inputs: PlanInputs, course: Course) -> Iterator[str]:
         status = EffortStatus.OPEN if one.is_open else EffortStatus.CONCLUDED
         if status_in(course, one.slug) != status or not all(is_labelled(course, one.slug, turn) for turn in one.turns):
             yield f"{one.slug} in the line of efforts"
-
-
-def has(course: Course, effort: EffortLog, turn: PastTurn) -> bool:
-    return is_labelled(course, effort.slug, turn.number)
 
 
 def is_labelled(course: Course, slug: str, number: int) -> bool:

@@ -9,6 +9,7 @@ from typing import Any
 
 from efforts.context.plans import SECTIONS
 from efforts.domain.effort.metrics import FALSE_DECAY_TURNS, Expansion, Metrics, Sent
+from efforts.domain.text.counting import counted
 from efforts.pages.charts import Bar, BarRow, Chart, Series, bar_chart, line_chart, stacked_chart
 from efforts.pages.presenters.metrics import AllMetrics
 
@@ -235,7 +236,7 @@ def prompts_overall(metrics: Metrics) -> Iterator[FigureView]:
 def of_decay(metrics: Metrics) -> Iterator[FigureView]:
     figures = metrics.figures
     decayed = [one.turn for one in metrics.decays]
-    expansions = (f"of {counted(len(metrics.expansions), 'expansion')}",)
+    expansions = (f"of {counted(len(metrics.expansions), 'expansion', form=',')}",)
     yield figure(
         "auto_collapses", "Collapsed automatically", number(figures["auto_collapses"]), more=expansions, turns=decayed
     )
@@ -259,7 +260,7 @@ def of_decay(metrics: Metrics) -> Iterator[FigureView]:
         "false_decay_rate", "Collapsed too early", rate, "of those collapsed automatically", more=apart, turns=false
     )
     saved = number(figures["tokens_saved_by_decay"])
-    saving = (f"in {counted(len(metrics.saved), 'later turn')}",)
+    saving = (f"in {counted(len(metrics.saved), 'later turn', form=',')}",)
     yield figure("tokens_saved_by_decay", "Saved by collapsing", saved, "tokens", more=saving, turns=decayed)
 
 
@@ -326,10 +327,6 @@ WHY = {
 }
 
 
-def counted(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
-
-
 def number(value: float | None) -> str:
     return NOTHING if value is None else f"{value:,.0f}"
 
@@ -384,7 +381,8 @@ def expansions_picture(metrics: Metrics, span: range, names: Mapping[str, str]) 
         if one.ended_turn is None or one.ended_turn >= span.start:
             rows.setdefault(one.effort, []).append(bar_of(one, span, names))
     newest = list(rows.items())[-DRAWN:]
-    said = f"{counted(len(metrics.expansions), 'expansion')}, {number(len(metrics.decays))} collapsed automatically."
+    all_of_them = len(metrics.expansions)
+    said = f"{counted(all_of_them, 'expansion', form=',')}, {number(len(metrics.decays))} collapsed automatically."
     chart = Chart(title="Expansions over time", desc=said, first=span[0], id="expansions")
     drawn = [BarRow(name=names.get(effort, effort), layer="expanded", bars=bars) for effort, bars in newest]
     return bar_chart(drawn, chart, places=len(span))
