@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
+from datetime import UTC, datetime
 from html import unescape
 from typing import Any
 
@@ -19,7 +20,7 @@ from efforts import actions
 from efforts.context import embedders
 from efforts.domain.effort.states import ReviewMode
 from efforts.domain.text.snippets import LEAD, plainly, snippet
-from efforts.models import Effort, Passage, Session, VectorIndex
+from efforts.models import Effort, Message, Passage, Session, VectorIndex
 from efforts.retrieval import vectors
 from tests.compaction.review import POSTGRES, STATES, room_of
 from tests.efforts.talk import Talk
@@ -135,6 +136,15 @@ def test_a_message_opens_at_its_turn(as_alice: Client, talk: Talk) -> None:
     found = json.loads(unescape(told_to_page))
     assert (found["turn"], found["role"], found["marks"]) == (3, "assistant", ["stripes"])
     assert f'data-message="{found["message"]}"' in page
+
+
+def test_a_hit_is_dated_by_the_clock_of_the_pages(as_alice: Client, talk: Talk, settings: Any) -> None:
+    at = datetime(2026, 3, 5, 23, 30, tzinfo=UTC)
+    Message.objects.update(created_at=at)
+    Effort.objects.update(created_at=at)
+    settings.TIME_ZONE = "Europe/Berlin"
+    for kind in ("message", "effort"):
+        assert 'datetime="2026-03-06"' in of_kind(as_alice, kind)
 
 
 @pytest.mark.parametrize("found", ["x", "0", "99999999999999999999", "-1", "9" * 5_000])

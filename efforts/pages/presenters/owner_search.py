@@ -10,6 +10,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from django.db.models import Q, QuerySet
+from django.utils import timezone
 
 from efforts.actions.names import slug_of
 from efforts.context.presence import Presence, presences_of
@@ -232,7 +233,7 @@ def message_hit(search: Search, one: Ranked, row: Message) -> OwnerHit:
         marks=tuple(marks(text, search.query.terms)),
         score=one.score,
         why=search.why(one),
-        said_on=one.found.said_on,
+        said_on=day_of(row.created_at),
         session=row.session,
         branch=row.turn.branch,
         turn=one.found.number,
@@ -299,7 +300,8 @@ def efforts(owner: User, filters: Filters) -> Iterator[OwnerHit]:
 
 
 def day_of(moment: datetime) -> str:
-    return moment.date().isoformat()
+    """As pages tell the time, by which one also asks for the days between which something was said."""
+    return timezone.localdate(moment).isoformat()
 
 
 def called(effort: Effort) -> str:
