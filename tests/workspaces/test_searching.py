@@ -390,6 +390,11 @@ def test_paths_that_lead_elsewhere_name_no_file(run: Run, path: str) -> None:
     assert "no file" in tool(run, "read_span", path=path)["error"]
 
 
+def test_names_and_paths_of_any_length_name_nothing(run: Run) -> None:
+    assert "no folder" in tool(run, "list_folder", path="a/" * 60_000)["error"]
+    assert "Nothing is called" in tool(run, "look_up", name=f"{'a.' * 60_000}add")["error"]
+
+
 def test_a_path_may_begin_with_the_name_of_the_folder_itself(run: Run, shop: Workspace, root: Path) -> None:
     """As citations may."""
     write(root, lib__a_py="x = 1\n")

@@ -18,6 +18,8 @@ from workspaces.tools.attached import snapshot_of
 
 MATCHES, NAMED, CALLERS, PARTS = 8, 6, 20, 20
 DOC = 200
+# Letters of a name: none has so many.
+LONGEST = 2_000
 UNKNOWN = "Nothing is called {name} here. Try search_code with words that describe it."
 
 
@@ -84,7 +86,7 @@ def told(symbol: Symbol) -> dict[str, Any]:
 
 def named(snapshot: Snapshot, name: str) -> list[Symbol]:
     """The symbols that a name means, those outside of tests first."""
-    name = name.strip().strip("`").removesuffix("()").replace("::", ".").strip(".")
+    name = name.strip()[:LONGEST].strip("`").removesuffix("()").replace("::", ".").strip(".")
     last = name.rpartition(".")[2]
     standing = Symbol.objects.filter(snapshot.standing_by_file, workspace=snapshot.workspace_id)
     rows = standing.exclude(kind=SymbolKind.SECTION).select_related("file").defer("terms", "names")

@@ -10,6 +10,7 @@ from django.conf import settings
 from efforts.domain.text.redaction import redact
 from efforts.llm.tokens import get_counter
 from efforts.tools.base import ToolContext, ToolError
+from workspaces.domain.leaving_out import LONGEST_PATH
 from workspaces.models import File, Snapshot
 from workspaces.retrieval.uses import files_there
 from workspaces.tools.attached import snapshot_of
@@ -79,5 +80,6 @@ def stored(snapshot: Snapshot, path: str) -> str:
 
 def plain(path: str) -> str:
     """As files are stored; a path that leads out of the folder names none of them."""
-    path = path.strip().replace("\\", "/").removeprefix("./").strip("/")
+    # SQLite compares with no pattern of 50,000 letters, and no path is so long.
+    path = path.strip()[: 2 * LONGEST_PATH].replace("\\", "/").removeprefix("./").strip("/")
     return "" if path == "." else path
