@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from datetime import timedelta
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 from django.contrib.auth.models import User
@@ -204,6 +205,20 @@ def test_one_indexer_at_a_time_and_one_that_is_gone_is_replaced(workspace: Works
     assert not worker.index(workspace)
     Workspace.objects.update(alive_at=timezone.now() - timedelta(seconds=worker.GONE + 1))
     assert indexed(workspace).state == WorkspaceState.READY
+
+
+@pytest.mark.parametrize(("end", "files"), [(WorkspaceState.READY, 1), (WorkspaceState.CANCELLED, 0)])
+def test_what_changes_behind_whoever_indexes_is_read_after_them_unless_a_person_stops_it(
+    workspace: Workspace, root: Path, monkeypatch: pytest.MonkeyPatch, end: WorkspaceState, files: int
+) -> None:
+    other = worker.Attempt(workspace.pk, worker.claim(workspace))
+    write(root, a_py="x = 1\n")
+    monkeypatch.setattr(worker, "connection", Mock())
+    monkeypatch.setattr("time.sleep", lambda seconds: other.end(end))
+    worker.in_thread(workspace.pk)
+    assert File.objects.count() == files
+    workspace.refresh_from_db()
+    assert workspace.state == end
 
 
 def test_a_folder_that_is_gone_is_said_and_the_old_index_stays(shop: Workspace, root: Path) -> None:

@@ -168,8 +168,7 @@ def settle(edit: ProposedEdit, result: str) -> None:
 
 def index_what_changed(workspace: Workspace) -> None:
     """In the background, once the caller's transaction is committed."""
-    if not worker.is_at_work(workspace):
-        worker.start(workspace.pk)
+    worker.start(workspace.pk)
 
 
 def tell(edit: ProposedEdit, kind: str, actor: User | None, **more: object) -> None:

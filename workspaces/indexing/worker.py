@@ -33,6 +33,10 @@ NOT_ALLOWED = "Whoever runs the server does not allow this folder any more. What
 INTERNAL = "Something went wrong in the program itself; the log says what. Index again tries once more."
 
 
+# Folders that a thread of this process will index once whoever is at work on them has ended.
+waiting: set[UUID] = set()
+
+
 class NotAllowed(Exception):
     """The folder may not be read any more."""
 
@@ -68,15 +72,23 @@ def claim(workspace: Workspace) -> str:
 
 
 def start(workspace_id: UUID) -> None:
-    """Index it in the background, when the caller's transaction is committed."""
+    """Index it in the background, when the caller's transaction is committed; where somebody is at work on it, after
+    them, as they may be past what has changed."""
     thread = threading.Thread(target=in_thread, args=[workspace_id], name=f"index-{workspace_id}", daemon=True)
     transaction.on_commit(thread.start)
 
 
 def in_thread(workspace_id: UUID) -> None:
     try:
-        if workspace := Workspace.objects.filter(pk=workspace_id).first():
-            index(workspace)
+        workspace = Workspace.objects.filter(pk=workspace_id).first()
+        while workspace and not index(workspace):
+            if workspace_id in waiting:
+                return
+            waiting.add(workspace_id)
+            time.sleep(SIGN)
+            waiting.discard(workspace_id)
+            # Who told the others to stop means this one too.
+            workspace = Workspace.objects.filter(pk=workspace_id).exclude(state=WorkspaceState.CANCELLED).first()
     finally:
         connection.close()
 
