@@ -244,6 +244,19 @@ def test_a_file_that_changed_meanwhile_is_indexed_so_that_its_edit_can_be_propos
     assert "edit" in proposed(run, diff="@@ -1,1 +1,1 @@\n-i = 9\n+i = 10\n", text="i = 9\n" + BEFORE)
 
 
+def test_that_a_file_is_gone_is_noticed_when_somebody_would_change_it(
+    as_alice: Client, run: Run, edit: ProposedEdit, shop: Workspace, file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    begun = list[object]()
+    monkeypatch.setattr(worker, "start", begun.append)
+    file.unlink()
+    answer = as_alice.post(edit.get_absolute_url(), {"verb": "accept", "hunk": ["1"]}, headers=PAGE)
+    assert (answer.status_code, "shop/cart.py is no longer there" in answer.text, begun) == (422, True, [shop.pk])
+    assert "is no longer there" in proposed(run)["error"]
+    assert begun == [shop.pk] * 2
+    assert not file.exists()
+
+
 def test_an_edit_is_decided_on_its_page(as_alice: Client, edit: ProposedEdit, file: Path) -> None:
     shown = as_alice.get(edit.get_absolute_url()).text
     for words in ("shop/cart.py", "Waits for you", "Larger.", "Part 2", "&lt;b&gt;", "Write the ticked parts"):

@@ -5,8 +5,9 @@ What may not be done raises `Refused` with a sentence for the person; then nothi
 
 from .attaching import attach_archive, attach_folder, cancel_index, detach, index_again
 from .commands import allow_command, decline_command, propose_command, settle_lost, start_command, stop_command
-from .editing import Changed, Unread, accept_edit, index_what_changed, propose_edit, reject_edit, undo_edit
+from .editing import Changed, accept_edit, index_what_changed, propose_edit, reject_edit, undo_edit
 from .pins import accept_code_pin, dismiss_code_pin, let_go, pin_code, suggest_code_pin, unpin_code
+from .writing import Unread
 
 __all__ = [
     "Changed",

@@ -14,7 +14,7 @@ from efforts.domain.errors import Refused
 from efforts.log import events
 from efforts.models import Run, Session
 from efforts.models.moves import locked
-from workspaces.actions.writing import folder_of, read_file, replace_file
+from workspaces.actions.writing import Unread, folder_of, read_file, replace_file
 from workspaces.domain.edits import BadDiff, Hunk, apply_hunks, changes, read_diff
 from workspaces.domain.states import EDIT_MOVES, EditState
 from workspaces.indexing import worker
@@ -39,11 +39,7 @@ NOT_WRITTEN = "This edit has not been written: there is nothing to undo."
 UNREAL = "This edit has no part {number}. Load the page again."
 
 
-class Unread(Refused):
-    """The file is another than the index has it."""
-
-
-class Changed(Refused):
+class Changed(Unread):
     """The file is another than the edit is of; `lines`: the first lines of a diff of what has changed."""
 
     def __init__(self, path: str, before: str, now: bytes, *, undo: bool) -> None:

@@ -24,6 +24,10 @@ GONE = "{path} is no longer there, or no longer a file. Nothing was written."
 MOVED = "The attached folder is no longer where it was, or is not allowed any more. Nothing was written."
 
 
+class Unread(Refused):
+    """The file is another than the index has it, or gone."""
+
+
 @contextmanager
 def folder_of(workspace: Workspace, path: str) -> Iterator[int]:
     """The folder that holds the file, open and locked against other writers of this program. Each folder is opened from
@@ -64,11 +68,11 @@ def read_file(folder: int, path: str) -> tuple[bytes, os.stat_result]:
     try:
         opened = os.open(PurePosixPath(path).name, FILE, dir_fd=folder)
     except OSError as error:
-        raise Refused("gone", GONE.format(path=path)) from error
+        raise Unread("gone", GONE.format(path=path)) from error
     with os.fdopen(opened, "rb") as file:
         status = os.fstat(opened)
         if not stat.S_ISREG(status.st_mode):
-            raise Refused("gone", GONE.format(path=path))
+            raise Unread("gone", GONE.format(path=path))
         most = settings.CCM_WORKSPACE_FILE_BYTES
         data = file.read(most + 1)
     if len(data) > most:

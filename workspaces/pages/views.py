@@ -119,7 +119,7 @@ def decided(
     try:
         row = action(row)
     except Refused as error:
-        if isinstance(error, actions.Changed):
+        if isinstance(error, actions.Unread):
             # Else the edit could not be proposed anew: that is refused for a file that the index has otherwise.
             actions.index_what_changed(row.workspace)
         row.refresh_from_db()
