@@ -16,6 +16,8 @@ from efforts.models import Session
 LONGEST_NAME = 200
 LONGEST_SLUG = 80
 TITLE_LENGTH = 60
+# Characters in which a title is looked for.
+LOOKED_THROUGH = 4_000
 # What people begin with before they say what it is about; of each language that greets in one word.
 GREETINGS = frozenset(
     {"hey", "hi", "hello", "hallo", "hola", "bonjour", "good", "morning", "evening", "afternoon", "day", "going"}
@@ -49,7 +51,7 @@ def checked_line(text: str, what: str, longest: int, *, empty: str = "") -> str:
 def title_from(text: str) -> str:
     """The first line that says something; a long one ends with a sentence, else with a clause, else is cut at a word.
     Empty where none says anything, as where somebody only greets."""
-    lines = (MARKDOWN.sub("", line) for line in text.splitlines())
+    lines = (MARKDOWN.sub("", line) for line in text[:LOOKED_THROUGH].splitlines())
     line = next((line for line in lines if says_something(line)), "")
     line = " ".join("".join(" " if is_control(c) else c for c in line).split())
     if len(line) <= TITLE_LENGTH:

@@ -59,6 +59,12 @@ def test_a_long_line_is_cut_at_a_word() -> None:
     assert len(title) <= TITLE_LENGTH
 
 
+def test_of_a_long_message_only_the_beginning_is_looked_through() -> None:
+    """It is done within the transaction that stores the message, which all others may wait for."""
+    assert title_from("hi\n" * 2_000 + "The webhook times out.") == ""
+    assert title_from("word " * 100_000).endswith("word…")
+
+
 @pytest.mark.django_db
 def test_the_first_message_that_says_something_names_the_conversation(alice: User) -> None:
     session = actions.create_session(alice)
