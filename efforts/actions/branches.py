@@ -244,6 +244,8 @@ def rename_branch(branch: Branch, *, name: str, actor: User) -> Branch:
     name = checked_line(name, "name", LONGEST_NAME, empty="The name is empty.")
     with transaction.atomic():
         Branch.objects.select_for_update().get(pk=branch.pk)
+        # Another branch may get this name just now.
+        events.lock([branch.session_id])
         if Branch.objects.filter(session=branch.session_id, name=name).exclude(pk=branch.pk).exists():
             raise Refused("taken", "Another branch has that name. Choose another.")
         Branch.objects.filter(pk=branch.pk).update(name=name)
@@ -254,6 +256,8 @@ def rename_branch(branch: Branch, *, name: str, actor: User) -> Branch:
 
 
 def free_name(branch: Branch, name: str) -> str:
+    """It stays free until the caller's transaction ends."""
+    events.lock([branch.session_id])
     taken = set(Branch.objects.filter(session=branch.session_id).values_list("name", flat=True))
     numbers = (f"{name[: LONGEST_NAME - 8]} ({number})" for number in range(2, len(taken) + 3))
     return next(free for free in (name, *numbers) if free not in taken)

@@ -153,6 +153,8 @@ def names_the_conversation(branch: Branch, number: int, effort: Effort) -> bool:
 
 def unused_or_new(branch: Branch, name: str) -> Effort:
     """A new effort; or one whose opening was taken back, as nothing has it any more."""
+    # Another branch may open one of this name just now.
+    events.lock([branch.session_id])
     slug, number = slug_of(name), 1
     while twin := Effort.objects.filter(session=branch.session_id, slug=slug).first():
         if not twin.states.exists():
