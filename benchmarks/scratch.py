@@ -24,7 +24,7 @@ def scratch_database(*, durable: bool = True) -> Iterator[None]:
         usual = connections.databases["default"]
         options = {"transaction_mode": "IMMEDIATE", "timeout": 20, **({} if durable else {"init_command": UNSAFE})}
         name = str(shutil.copyfile(empty_file(), Path(folder) / "scratch.sqlite3"))
-        connect({**usual, "ENGINE": "django.db.backends.sqlite3", "NAME": name, "OPTIONS": options})
+        connect({**usual, "ENGINE": "ccmweb.sqlite3", "NAME": name, "OPTIONS": options})
         try:
             yield
         finally:

@@ -151,7 +151,7 @@ def database(url: str, *, threads: int, prepares: bool) -> dict[str, Any]:
         raise ImproperlyConfigured("DATABASE_URL must be like sqlite:///FILE or postgres://USER:PASSWORD@HOST/NAME.")
     config: dict[str, Any] = Env.db_url_config(url)
     if parts.scheme == "sqlite":
-        return config | {"OPTIONS": SQLITE_OPTIONS}
+        return config | {"ENGINE": "ccmweb.sqlite3", "OPTIONS": SQLITE_OPTIONS}
     # One connection for each of our threads, and a few for views and commands, which come on threads of their own.
     pool = {"min_size": 1, "max_size": threads + 4, "timeout": 10}
     # Looked at as they leave the pool: a server that was begun anew has closed them all.

@@ -143,6 +143,14 @@ def test_another_conversation_s_rule_is_not_there(talk: Talk, bob: User) -> None
 # By the model
 
 
+def test_case_does_not_make_another_rule_in_any_language(talk: Talk) -> None:
+    actions.set_constraint(talk.place, "Änderungen 100 % prüfen")
+    with pytest.raises(Refused, match="in force already"):
+        actions.set_constraint(talk.place, "ÄNDERUNGEN 100 % PRÜFEN")
+    actions.set_constraint(talk.place, "Änderungen 100 x prüfen")
+    assert Constraint.objects.filter(text__icontains="änderungen").count() == 2
+
+
 def test_the_user_s_own_words_are_in_force_at_once_with_undo(talk: Talk) -> None:
     assert recorded(talk, f"Fix it. {RULE} Thanks.", RULE) == {"recorded": "constraint", "state": "in force"}
     row = Constraint.objects.get()

@@ -55,6 +55,9 @@ def test_the_list_is_filtered_by_title(as_alice: Client, alice: User) -> None:
     page = as_alice.get("/conversations/?q=sail", headers=HTMX).content.decode()
     assert "Sailing" in page
     assert "Thesis" not in page
+    actions.create_session(alice, title="Über uns")
+    for asked in ("über", "ÜBER", "uns"):
+        assert "Über uns" in as_alice.get(f"/conversations/?q={asked}", headers=HTMX).text
     none = as_alice.get("/conversations/?q=<b>", headers=HTMX).content.decode()
     assert "&lt;b&gt;" in none
 

@@ -1,0 +1,1 @@
+"""SQLite as Django knows it, but for letters in another case."""
