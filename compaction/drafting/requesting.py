@@ -211,11 +211,11 @@ async def ask_once(request: Request, choice: ModelChoice, *, structured: bool) -
                     thought += part.text
                 elif isinstance(part, StreamEnd):
                     finished = part
-        stop_reason = finished.finish_reason if finished else ""
+        stop_reason = storable(finished.finish_reason) if finished else ""
     except TimeoutError:
         stop_reason, error = LATE, TOO_LATE.format(seconds=choice.draft_seconds)
     except ModelError as fault:
-        stop_reason, error = REFUSED if fault.code == "refused" else FAULT, fault.text
+        stop_reason, error = REFUSED if fault.code == "refused" else FAULT, storable(fault.text)
         answered = fault.code not in UNANSWERED
     return Answer(
         text=THOUGHT.sub("", storable(text)).strip(),
