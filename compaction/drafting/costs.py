@@ -106,10 +106,15 @@ def exam_known(session: Session, checker: ModelChoice) -> Examined | None:
     if checker.kind == "recorded":
         return Examined(passed=True)
     chosen = Checker.objects.filter(user=session.owner_id).first()
-    if void_checks(session.owner, checker, chosen.chosen_at if chosen else None, MOST_VOID) >= MOST_VOID:
+    since = chosen.chosen_at if chosen else None
+    if void_checks(session.owner, checker, since, MOST_VOID) >= MOST_VOID:
         return Examined(passed=False, why=ALL_VOID.format(most=MOST_VOID, model=checker.model))
-    taken = examining.exam_of(session.owner, checker)
-    return examined(taken) if taken else None
+    if taken := examining.exam_of(session.owner, checker):
+        return examined(taken)
+    # Each was paid for, and none was answered to its end.
+    asked = examining.exams_of(session.owner, checker).filter(tokens__gt=0)
+    newest = (asked.filter(created_at__gte=since) if since else asked)[:MOST_VOID]
+    return examined(newest[0]) if len(newest) == MOST_VOID else None
 
 
 def spent_on(family: str) -> int:

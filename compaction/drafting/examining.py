@@ -27,6 +27,7 @@ from efforts.models.threads import patiently, read, write
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
+    from django.db.models import QuerySet
 
 # Of the wrong claims so many are to be caught, and of the true ones at most so many doubted.
 CAUGHT, DOUBTED = 0.95, 0.05
@@ -174,5 +175,10 @@ def kept(place: int, step: str, request: Request, answer: Answer) -> dict[str, A
 
 def exam_of(owner: User, choice: ModelChoice) -> Exam | None:
     """The newest of this model at this address, by these prompts; one that was not answered is none."""
-    taken = Exam.objects.filter(owner=owner, provider=choice.base_url, model=choice.model, version=check_version())
-    return taken.exclude(requests__error__gt="").order_by("-pk").first()
+    return exams_of(owner, choice).exclude(requests__error__gt="").first()
+
+
+def exams_of(owner: User, choice: ModelChoice) -> QuerySet[Exam]:
+    """All, the newest first."""
+    same = {"provider": choice.base_url, "model": choice.model, "version": check_version()}
+    return Exam.objects.filter(owner=owner, **same).order_by("-pk")

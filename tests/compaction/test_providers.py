@@ -132,7 +132,7 @@ def test_a_checker_that_thinks_until_it_is_cut_is_asked_once_more_with_room_to_t
 
 def test_a_model_that_thinks_first_has_room_for_it_in_its_exam(bench: Bench) -> None:
     Exam.objects.all().delete()
-    to(bench, lambda request, reply: within_limit(request, thinking(request, reply)), "exam")
+    to(bench, lambda request, reply: within_limit(request, thinking(request, reply)), "half")
     assert bench.conclude().summary == SummaryState.STANDS
 
 
@@ -257,6 +257,32 @@ def test_what_is_not_answered_at_all_is_not_charged(bench: Bench, down: Answer |
     (draft,) = requests(bench, "draft")
     assert (draft.tokens, bench.run().tokens, bench.run().ended) == (0, 0, Ended.FAULT)
     assert costs.used_today(bench.session.owner) == 0
+
+
+@pytest.mark.parametrize(
+    "said", [Status(500, "No \x00 and no \ud800 today"), Reply("Here it is.", finish_reason="odd\x00\ud800")]
+)
+def test_words_of_a_provider_that_no_database_takes_lose_no_draft(bench: Bench, said: Answer) -> None:
+    to(bench, lambda request, reply: said, "draft")
+    state = bench.conclude()
+    assert state.draft.startswith("The draft failed. ")
+    told = [one.error + one.stop_reason for one in requests(bench, "draft")]
+    assert told
+    assert not any(bad in "".join([state.draft, *told]) for bad in ("\x00", "\ud800"))
+    assert_nothing_is_lost(bench)
+
+
+def test_a_model_that_never_answers_its_whole_exam_is_not_asked_for_it_for_ever(bench: Bench) -> None:
+    Exam.objects.all().delete()
+    to(bench, lambda request, reply: Reply(reply.text[:40], ending=CUT), "half")
+    for name in ("one", "two", "three", "four", "five"):
+        why = bench.conclude(name=name).draft
+    assert Exam.objects.count() == costs.MOST_VOID
+    assert "fake-1 may not check summaries: its exam could not be read. " in why
+    # Chosen again, or where a person has it take its exam, it may show what it can.
+    storing.choose_checker(bench.session.owner, None, "")
+    to(bench, lambda request, reply: reply)
+    assert bench.conclude(name="six").summary == SummaryState.STANDS
 
 
 @pytest.mark.parametrize("ending", [CUT, NO_FINISH])
