@@ -198,6 +198,19 @@ def test_a_failed_turn_says_why(as_alice: Client, scene: Scene, address: Address
     assert "Retry" in page
 
 
+@pytest.mark.parametrize(("code", "offered"), [("unreachable", True), ("unauthorised", True), ("timeout", False)])
+def test_a_turn_that_failed_by_its_connection_leads_to_it(
+    code: str, offered: bool, as_alice: Client, alice: User, scene: Scene, address: Address
+) -> None:
+    scene.ask("Hello", "", Ending(state=RunState.FAILED, code=code, text="No model answers."))
+    # Whoever runs this installation has set what answers: nobody else can edit it.
+    assert "Edit the connection" not in as_alice.get(address()).content.decode()
+    own = Endpoint.objects.create(owner=alice, name="Lab", base_url="http://127.0.0.1:9/v1", model="nova-2")
+    Session.objects.filter(pk=scene.session.pk).update(endpoint=own)
+    page = as_alice.get(address()).content.decode()
+    assert (f'href="/settings/endpoints/{own.pk}/">Edit the connection</a>' in page) is offered
+
+
 def test_a_cancelled_message_can_be_put_back(as_alice: Client, scene: Scene, address: Address) -> None:
     turn = scene.say("Never mind")
     assert as_alice.post(address(f"turns/{turn.number}/cancel/")).json() == {"turn": 1}
