@@ -110,6 +110,13 @@ def test_it_says_which_model_drafts_what_that_costs_at_most_and_when_it_is_earne
     assert re.search(r"<dt>Earned back</dt><dd>after \d+ calls?</dd>", look)
 
 
+def test_turns_too_short_for_a_summary_say_so_and_not_that_no_model_is_connected(as_alice: Client, room: Room) -> None:
+    room.talk.ask("Good morning.")
+    look = shown(as_alice, of(room)("compact/look/?first=4&last=4"))
+    assert "<dt>What is made</dt><dd>excerpts</dd>" in look
+    assert "These turns are too short for a summary to pay." in look
+
+
 def test_a_source_that_is_too_large_is_refused_with_the_numbers(as_alice: Client, room: Room, settings: Any) -> None:
     settings.CCM_DRAFT_CAP = 100
     assert "One of these turns has more than" in shown(as_alice, of(room)("compact/look/?first=1&last=3"))
