@@ -141,6 +141,16 @@ def test_minified_code_is_indexed_in_time() -> None:
     assert spent(indexed, "x" * 2_000) < 8 * spent(indexed, "x" * 500) + SLACK
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("path", ["a.py", "a.js", "a.go"])
+def test_what_is_nothing_but_brackets_is_outlined_in_time(path: str) -> None:
+    def outlined(text: str) -> None:
+        found = outline_of(path, language_of(path), "(" * len(text))
+        assert found.definitions[0].lines == (1, 1)
+
+    assert spent(outlined, "x" * 32_000) < 8 * spent(outlined, "x" * 8_000) + SLACK
+
+
 COMMENTED = {
     "a.py": ("x = 1\n", "# Of f.\n", "def f(): ...\n"),
     "b.py": ("x = 1\n", "\n    # Of f.\n", "def f(): ...\n"),

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
+
+from tree_sitter import Node
 
 from workspaces.domain.grammars import Grammar, grammar_of
 from workspaces.domain.languages import module_of
@@ -18,6 +20,8 @@ SECTION = 60
 # Bytes of a text without code, such as a lock file, beyond which it can be read and is not searched by sections.
 LARGEST_TEXT = 128 * 1024
 LONGEST_NAME = 200
+# Brackets, commas and words of the language itself in a row, of which no code has so many.
+MOST_MARKS = 5_000
 HEADING = re.compile(r"^(?:#{1,4} +(?P<hash>.+)|(?P<line>\S.*)\n(?:={4,}|-{4,}|~{4,}))$", re.MULTILINE)
 TEST_NAME = re.compile(
     r"(^|/)(tests?|__tests__|testing|spec)/|(^|/)(test_[^/]*|[^/]*_test|[^/]*[.](test|spec))[.][^/.]+$"
@@ -43,6 +47,8 @@ def outline_of(path: str, language: str, text: str) -> Outline:
 def code_outline(path: str, grammar: Grammar, language: str, text: str) -> Outline:
     data = text.encode(errors="replace")
     root = grammar.parse(data)
+    if is_no_code(root):
+        return replace(text_outline(path, text), broken=True)
     name = module_of(path, language, text)
     file = Definition(
         kind=SymbolKind.MODULE,
@@ -56,6 +62,22 @@ def code_outline(path: str, grammar: Grammar, language: str, text: str) -> Outli
     definitions, nodes = read_definitions(grammar, root, file)
     references = read_references(grammar, root, nodes)
     return Outline(definitions=tuple(definitions), references=tuple(references), broken=root.has_error)
+
+
+def is_no_code(root: Node) -> bool:
+    """For each of many marks in a row whoever looks for names goes through all that follow."""
+    large = [root]
+    while large:
+        node = large.pop()
+        if node.descendant_count <= MOST_MARKS:
+            continue
+        marks = 0
+        for child in node.children:
+            marks = 0 if child.is_named else marks + 1
+            if marks > MOST_MARKS:
+                return True
+            large.append(child)
+    return False
 
 
 def text_outline(path: str, text: str) -> Outline:
