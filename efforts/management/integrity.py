@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, F, Max, Sum
+from django.db.models import Count, F, Max, Q, Sum
 
 from efforts.actions.files import storing
 from efforts.context.courses import read_course
@@ -149,7 +149,9 @@ def run_problems(session: Session) -> Iterator[Problem]:
         elif not state and run.state != RunState.CANCELLED:
             yield Problem(what=name, problem=f"it is {run.state}, and no event tells that it ended")
     yield from (Problem(what=f"run {pk}", problem="it ended, and is gone") for pk in ended)
-    last = Turn.objects.filter(session=session).annotate(last=Max("runs__attempt"))
+    # One that was cancelled leaves the turn to the attempt before it.
+    asked = Max("runs__attempt", filter=~Q(runs__state=RunState.CANCELLED))
+    last = Turn.objects.filter(session=session).annotate(last=asked).exclude(last=None)
     for number in last.exclude(run__attempt=F("last")).values_list("number", flat=True):
         yield Problem(what=f"turn {number}", problem="the attempt that counts is not its last")
 
