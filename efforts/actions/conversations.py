@@ -25,7 +25,7 @@ from efforts.domain.prompt.conversation import MESSAGE_OVERHEAD, OF_PERSON
 from efforts.domain.seals import said_sha256
 from efforts.log import events, labels
 from efforts.log.timelines import said_in
-from efforts.models import Branch, Message, MessageFile, Run, Session, Turn
+from efforts.models import Branch, Message, MessageFile, Run, Session, Turn, TurnLabel
 from efforts.models.prepared import first, prepared
 from efforts.retrieval.index import add_message, count_tokens, forget_deleted, read_ahead
 from efforts.retrieval.vectors import forget as forget_vectors
@@ -35,7 +35,7 @@ from .files import storing
 from .files.composer import add_to_turn, read_files_ahead, to_send
 from .names import LONGEST_NAME, checked_line, entitle, title_from
 from .places import here
-from .pointers import source_changes, words_change
+from .pointers import restore_latest, source_changes, words_change
 from .shares import check_share
 
 if TYPE_CHECKING:
@@ -296,6 +296,9 @@ def cancel_queued(run: Run, actor: User) -> bool:
             step_back(run)
             labels.settle(branch, run.turn)
             events.append(run.turn.session_id, "turn.cancelled", about(run.turn), actor=actor)
+        # It says what it said before: a summary that was made of that stands again.
+        for label in TurnLabel.objects.filter(branch=branch, turn=run.turn).select_related("effort"):
+            restore_latest(branch, label.effort)
         transaction.on_commit(events.wake_runners)  # a message may be waiting behind it
     return True
 

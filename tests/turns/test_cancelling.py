@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from io import StringIO
+from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
@@ -11,9 +12,10 @@ from django.test import Client
 from django.urls import reverse
 
 from efforts import actions
-from efforts.models import Run, Session, Turn
+from efforts.models import ContextPointer, Run, Session, Turn
 from efforts.turns import recording
-from efforts.turns.recording import COMPLETED, CallReply
+from efforts.turns.recording import COMPLETED, STOPPED, CallReply, Ending
+from tests.efforts.talk import Talk
 
 pytestmark = pytest.mark.django_db
 
@@ -80,3 +82,21 @@ def test_a_reply_that_waits_to_go_on_stays_as_it_was_cut_off_where_nobody_wants_
     # It ends with 1 where anything is wrong.
     call_command("check_integrity", stdout=StringIO())
     assert actions.continue_reply(run.turn, actor=session.owner).state == "queued"
+
+
+@pytest.mark.parametrize(("ending", "again"), [(COMPLETED, actions.continue_reply), (STOPPED, actions.retry_turn)])
+def test_a_summary_of_what_was_not_said_anew_stands_again(session: Session, ending: Ending, again: Any) -> None:
+    talk = Talk(session)
+    slug = actions.open_effort(talk.place, "Poems").effort.slug
+    talk.ask("A poem, please.", ending=ending)
+    actions.close_effort(talk.place, slug)
+    talk.summarise(slug)
+    standing = ContextPointer.objects.filter(state="active")
+    summary = standing.get()
+    Run.objects.update(finish_reason="length")
+    again(Turn.objects.get(), actor=session.owner)
+    assert not standing.exists()
+    actions.cancel_turn(Turn.objects.get(), actor=session.owner)
+    assert standing.get() == summary
+    assert talk.state(slug).summary == "stands"
+    call_command("check_integrity", stdout=StringIO())
