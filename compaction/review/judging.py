@@ -12,11 +12,11 @@ from compaction.drafting.storing import inputs_of, keep_verdicts
 from compaction.drafting.summaries import why_not
 from compaction.models import Artifact, GateRun, SetAside
 from compaction.review.desk import at_desk, follow, place_of, tell
-from compaction.standing.accepting import LONGEST_REASON, checked, in_one_line, standing_pointer
+from compaction.standing.accepting import LONGEST_REASON, checked, in_one_line
 from efforts import actions
-from efforts.domain.effort.states import EffortStatus, SummaryState
+from efforts.domain.effort.states import EffortStatus, PointerState, SummaryState
 from efforts.domain.errors import Refused
-from efforts.models import EffortState, ScopeDraft
+from efforts.models import ContextPointer, EffortState, ScopeDraft
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -98,7 +98,8 @@ def reject(artifact: Artifact, *, actor: User, reason: str) -> None:
     """It is not to stand, whatever the gates say; the log does. Judged again it may."""
     reason = checked_reason(reason)
     with at_desk(artifact, actor) as row:
-        if standing_pointer(row.branch, row.pk):
+        # Also in a branch that took it along.
+        if ContextPointer.objects.filter(artifact=row.pk, state=PointerState.ACTIVE).exists():
             raise Refused("stands", STANDS)
         row.state = ArtifactState.REJECTED
         Artifact.objects.filter(pk=row.pk).update(state=row.state)

@@ -499,6 +499,22 @@ def test_drafted_anew_word_for_word_what_a_person_rejected_does_not_come_into_us
     accept(row, alice)
 
 
+def test_what_is_in_use_in_another_branch_is_not_rejected_before_it_is_rolled_back_there(
+    bench: Bench, alice: User
+) -> None:
+    say(bench.session, LOG)
+    row = Artifact.objects.get(pk=bench.choose().artifact)
+    accept(row, alice)
+    fork = actions.fork(bench.place.branch, after=6, actor=alice)
+    accepting.rollback_compaction(row.pk, actor=alice)
+    with pytest.raises(Refused) as error:
+        review.reject(row, actor=alice, reason="Too vague.")
+    assert (error.value.code, Artifact.objects.get(pk=row.pk).state) == ("stands", "replaceable")
+    accepting.rollback_compaction(row.pk, actor=alice, branch=fork)
+    review.reject(row, actor=alice, reason="Too vague.")
+    assert Artifact.objects.get(pk=row.pk).is_turned_down
+
+
 def test_chosen_turns_drafted_anew_word_for_word_as_rejected_wait_for_nobody(bench: Bench, alice: User) -> None:
     say(bench.session, LOG)
     draft = bench.choose()
