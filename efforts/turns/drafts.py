@@ -26,7 +26,7 @@ from django.db.models.functions import RowNumber
 from django.utils import timezone
 
 from efforts.domain.effort.shares import Waiting, next_to_run
-from efforts.log.concerned import concern
+from efforts.log.concerned import concerning
 from efforts.models import Branch, Session
 from efforts.models.prepared import prepared
 from efforts.models.threads import patiently, read, write
@@ -294,12 +294,12 @@ class Drafts:
         self.wake.set()
 
     async def work(self, job: Job) -> None:
-        concern(draft=f"{job.line.model.__name__} {job.row_id}", branch=job.branch_id)
-        # Gathered to have any fault as a value: whatever it is, nobody waits for this summary for ever.
-        (fault,) = await asyncio.gather(draft_and_settle(job), return_exceptions=True)
-        if fault is not None and not isinstance(fault, asyncio.CancelledError):
-            log.error("A summary was not made.", exc_info=fault)
-            await write(fail, job, INTERNAL)
+        with concerning(draft=f"{job.line.model.__name__} {job.row_id}", branch=job.branch_id):
+            # Gathered to have any fault as a value: whatever it is, nobody waits for this summary for ever.
+            (fault,) = await asyncio.gather(draft_and_settle(job), return_exceptions=True)
+            if fault is not None and not isinstance(fault, asyncio.CancelledError):
+                log.error("A summary was not made.", exc_info=fault)
+                await write(fail, job, INTERNAL)
 
     async def recover(self, is_dead: Callable[[str], bool]) -> None:
         """What others left behind is due again."""
