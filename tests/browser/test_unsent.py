@@ -134,7 +134,7 @@ def test_a_log_that_could_not_be_read_is_read_once_it_can_be(guest: Visitor) -> 
         refused.append(route)
         route.fulfill(status=503, body="Busy") if len(refused) == 1 else route.continue_()
 
-    page.route("**/log/", refuse)
+    page.route("**/log/?since=*", refuse)
     page.evaluate("document.getElementById('log').dataset.old = 'yes'")
     page.locator("#context-mode").click()
     page.locator("#modes button[aria-pressed=false]").first.click()

@@ -113,6 +113,7 @@ class TurnView:
     state: str
     run_id: UUID
     attempt: int
+    error_code: str
     error_text: str
     retryable: bool
     cancellable: bool
@@ -429,6 +430,7 @@ def one_view(
         state=state,
         run_id=run.pk,
         attempt=run.attempt,
+        error_code=run.error_code,
         error_text=run.error_text,
         retryable=retryable,
         shared=shared and state in RETRYABLE,
