@@ -44,7 +44,8 @@ def test_turns_that_one_has_scrolled_back_to_say_at_once_that_excerpts_replace_t
     page.locator("#compact-from-20").press("Enter")
     page.locator("#scope-last").fill("29")
     page.locator("#scope-last").press("Enter")
-    review = page.get_by_role("link", name="Review the excerpts of turns 20-29")
+    # In the chat and in the panel.
+    review = page.get_by_role("link", name="Review the excerpts of turns 20-29").first
     expect(review).to_be_attached()
     other = page.context.new_page()
     other.goto(review.get_attribute("href") or "")
