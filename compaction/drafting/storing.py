@@ -64,8 +64,11 @@ def keep(drafted: Drafted) -> None:
     # Where nothing came of them, excerpts are what they were paid for.
     instead = whole or (drafted.digest.artifact if drafted.digest else None)
     for tried in drafted.tried:
-        run = keep_tried(tried, family=whole.artifact_id if whole else "")
-        DraftRun.objects.filter(pk=run.pk).update(family=instead.artifact_id if instead else "")
+        keep_tried(
+            tried,
+            family=whole.artifact_id if whole else "",
+            made_for=instead.artifact_id if instead else "",
+        )
     if drafted.digest:
         keep_tried(drafted.digest)
 
@@ -78,9 +81,10 @@ def keep_cost(drafted: Drafted) -> None:
             keep_checks(keep_run(tried, Ended.OVERTAKEN), tried, family="")
 
 
-def keep_tried(tried: Tried, family: str = "") -> DraftRun:
-    """`family`: of the artifact that its checks are read for, where it is one window of that."""
-    run = keep_run(tried, tried.ended)
+def keep_tried(tried: Tried, family: str = "", made_for: str = "") -> DraftRun:
+    """`family`: of the artifact that its checks are read for, where it is one window of that; `made_for`: of the one
+    that it was paid for."""
+    run = keep_run(tried, tried.ended, made_for)
     turned_down = tried.artifact is not None and was_turned_down(tried.artifact)
     row = keep_artifact(run, tried) if tried.artifact else None
     checks = keep_checks(run, tried, family=family or (row.family if row else ""))
@@ -95,7 +99,7 @@ def was_turned_down(made: Document) -> bool:
     return row is not None and row.is_turned_down
 
 
-def keep_run(tried: Tried, ended: Ended) -> DraftRun:
+def keep_run(tried: Tried, ended: Ended, made_for: str = "") -> DraftRun:
     task = tried.task
     asked = task.choice if tried.exchanges else None
     run = DraftRun.objects.create(
@@ -103,6 +107,7 @@ def keep_run(tried: Tried, ended: Ended) -> DraftRun:
         branch_id=UUID(task.ref.branch),
         effort_id=task.effort_id,
         scope_id=task.scope_id,
+        family=made_for,
         purpose=task.purpose,
         drafter=tried.drafter,
         model=asked.model if asked else "",

@@ -30,7 +30,7 @@ from efforts.actions.scopes import draft_turns, redraft_turns, stop_compaction
 from efforts.context.planning import main_branch
 from efforts.context.sources import read_scope_log
 from efforts.domain.effort.notices import span_said
-from efforts.domain.effort.states import ScopeKind, ScopeState
+from efforts.domain.effort.states import TO_BE_DRAFTED, ScopeKind
 from efforts.domain.errors import Refused
 from efforts.domain.text.source_text import SourcePart
 from efforts.log import events
@@ -43,7 +43,6 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 MOST_STAGES = 8
-TO_BE_DRAFTED = (ScopeState.DUE, ScopeState.DRAFTING)
 VIA = "seed"
 LONGEST_TITLE = 200
 

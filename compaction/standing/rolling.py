@@ -22,7 +22,7 @@ from compaction.models import Acceptance, Artifact, Check, GateRun
 from efforts.actions import Place, here
 from efforts.actions.conversations import lock_whole
 from efforts.actions.scopes import draft_again, draft_turns, stop_compaction
-from efforts.domain.effort.states import PointerMoveKind, ReviewMode, ScopeKind, ScopeState
+from efforts.domain.effort.states import TO_BE_DRAFTED, PointerMoveKind, ReviewMode, ScopeKind, ScopeState
 from efforts.domain.errors import Refused
 from efforts.log import events
 from efforts.log.timelines import finished_turns
@@ -41,7 +41,6 @@ HEADERS = 1.4
 MOST_WINDOWS = 3
 # Drafts of one window that came to nothing, until a person is to ask.
 MOST_TRIES = 3
-TO_BE_DRAFTED = (ScopeState.DUE, ScopeState.DRAFTING)
 # Summaries of one's own choice that are looked at, and what they must have shown.
 ENOUGH, LEAST_KEPT, MOST_ROLLED_BACK = 20, 0.95, 0.05
 

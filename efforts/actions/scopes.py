@@ -12,7 +12,7 @@ from django.db.models import Max
 from efforts.context.scopes import read_story
 from efforts.context.sources import read_scope_log
 from efforts.domain.effort.notices import span_said
-from efforts.domain.effort.states import SCOPE_MOVES, UNFINISHED, ScopeKind, ScopeState
+from efforts.domain.effort.states import SCOPE_MOVES, TO_BE_DRAFTED, UNFINISHED, ScopeKind, ScopeState
 from efforts.domain.errors import Refused
 from efforts.log import events
 from efforts.log.timelines import branch_turns
@@ -26,7 +26,7 @@ from .pointers import contained
 from .pointers import span_of as pointer_span
 
 # Asked for once more, there is nothing else to do about the same turns.
-UNDER_WAY = (ScopeState.DUE, ScopeState.DRAFTING, ScopeState.READY)
+UNDER_WAY = (*TO_BE_DRAFTED, ScopeState.READY)
 WRONG_WAY_ROUND = "Turn {first} comes after turn {last}. Choose the earlier one first."
 NO_SUCH_TURN = "There is no turn {number} here. Choose turns from 1 to {last}."
 UNFINISHED_TURN = "Turn {number} has not ended. Wait for it, or choose turns before it."
@@ -154,7 +154,7 @@ def stop_compaction(place: Place, draft: ScopeDraft) -> None:
     """Nobody waits for it any more; the log stays in the prompt. Raises `Refused` where it is not being drafted."""
     with changing(place):
         draft = fresh(place, draft)
-        if draft.state not in (ScopeState.DUE, ScopeState.DRAFTING):
+        if draft.state not in TO_BE_DRAFTED:
             raise Refused("not_drafted", NOT_DRAFTED.format(span=span_of(draft)))
         move(draft, ScopeState.STOPPED)
         tell(place, "compaction.stopped", draft)
@@ -165,7 +165,7 @@ def redraft_turns(place: Place, draft: ScopeDraft) -> ScopeDraft:
     """Have the same turns summarised anew, as they are now. Raises `Refused` where they are being drafted."""
     with changing(place) as branch:
         draft = fresh(place, draft)
-        if draft.state in (ScopeState.DUE, ScopeState.DRAFTING):
+        if draft.state in TO_BE_DRAFTED:
             raise Refused("drafted", UNDER_WAY_ALREADY.format(span=span_of(draft)))
         check_scope(branch, scope_of(branch, draft.turns), ScopeKind(draft.kind))
         return draft_again(place, draft)

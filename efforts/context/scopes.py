@@ -13,7 +13,7 @@ from efforts.context.words import WordView, word_of_scope, word_view
 from efforts.domain.effort.chosen import BODY, id_of
 from efforts.domain.effort.chosen import span_of as numbers_of
 from efforts.domain.effort.notices import STARTED_FROM, span_said
-from efforts.domain.effort.states import PointerMoveKind, ScopeKind, ScopeState
+from efforts.domain.effort.states import TO_BE_DRAFTED, PointerMoveKind, ScopeKind, ScopeState
 from efforts.domain.text.counting import counted
 from efforts.log.timelines import branch_events
 from efforts.models import Branch, ContextPointer, Event, PointerMove, PointerTurn, ScopeDraft
@@ -28,7 +28,6 @@ EXPANDED, COLLAPSED, DECAYED = "compaction.expanded", "compaction.collapsed", "c
 OF_STANDING = (ACCEPTED, ROLLED_BACK, INVALIDATED)
 VIEWS = (EXPANDED, COLLAPSED, DECAYED)
 OF_SCOPES = (REQUESTED, ACCEPTED, ROLLED_BACK, INVALIDATED, *VIEWS, "compaction.undone")
-SOON = (ScopeState.DUE, ScopeState.DRAFTING)
 # Of what stands, for the newest turns; what stands for earlier ones is folded.
 LISTED = 8
 
@@ -202,7 +201,7 @@ def asked(row: Event, draft: ScopeDraft, story: ScopeStory) -> ScopeLine | None:
         "artifact": draft.artifact,
         "word": word_view(word_of_scope(draft.state, draft.artifact, story.seen)),
     }
-    if draft.state in SOON:
+    if draft.state in TO_BE_DRAFTED:
         verb = "are" if first != last else "is"
         return ScopeLine(**about, text=f"{span.capitalize()} {verb} being summarised.", asks="scope_drafting")
     if draft.state == ScopeState.READY:
@@ -288,7 +287,7 @@ def standing_row(one: Chosen) -> ScopeRow:
 
 def draft_row(draft: ScopeDraft, seen: Mapping[str, Seen]) -> ScopeRow | None:
     word = word_view(word_of_scope(draft.state, draft.artifact, seen))
-    if word is None and draft.state not in SOON:
+    if word is None and draft.state not in TO_BE_DRAFTED:
         return None
     span = span_said(draft.turns[0], draft.turns[-1])
     quotes = draft.artifact in seen and seen[draft.artifact].quotes

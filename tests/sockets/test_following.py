@@ -17,7 +17,7 @@ from efforts.models.threads import read, write
 from efforts.turns import consumers
 from efforts.turns.listeners import Listeners, listeners
 from tests.fakes.provider import FakeProvider, Reply
-from tests.sockets.conftest import Open, Stage
+from tests.sockets.conftest import Open, Stage, Tab
 
 runs = pytest.mark.usefixtures("runner")
 
@@ -227,13 +227,19 @@ async def test_lost_rings_lose_nothing_else(
     await stage.settled()
 
 
-async def test_what_is_rung_in_a_process_is_heard_there_once_and_without_the_channel_layer(
-    open_tab: Open, session: Session, layer: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    tab = await open_tab()
+async def told_by_rings_alone(open_tab: Open, monkeypatch: pytest.MonkeyPatch) -> Tab:
+    """It has all that there is, and looks at the log no more."""
+    tab: Tab = await open_tab()
     await tab.hello()
     await tab.until("session.configured")
     monkeypatch.setattr(consumers, "news", lambda session_id, cursor: (cursor, []))
+    return tab
+
+
+async def test_what_is_rung_in_a_process_is_heard_there_once_and_without_the_channel_layer(
+    open_tab: Open, session: Session, layer: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tab = await told_by_rings_alone(open_tab, monkeypatch)
     send, sent = layer.group_send, list[str]()
 
     async def lost(group: str, message: dict[str, Any]) -> None:
@@ -252,10 +258,7 @@ async def test_what_is_rung_in_a_process_is_heard_there_once_and_without_the_cha
 async def test_what_another_process_rings_is_heard_through_the_channel_layer(
     open_tab: Open, session: Session, layer: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    tab = await open_tab()
-    await tab.hello()
-    await tab.until("session.configured")
-    monkeypatch.setattr(consumers, "news", lambda session_id, cursor: (cursor, []))
+    tab = await told_by_rings_alone(open_tab, monkeypatch)
     frame = {"v": 1, "seq": 3, "kind": "session.renamed", "title": "Harbour"}
     rung = {"type": "doorbell", "frames": {str(session.pk): [frame]}, "gone": [], "by": "another"}
     await layer.group_send(events.PAGES, rung)

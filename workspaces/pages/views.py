@@ -14,12 +14,12 @@ from django.http import Http404, HttpResponse, StreamingHttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils.text import slugify
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_GET, require_http_methods, require_POST
+from django.views.decorators.http import require_GET, require_POST
 
 from efforts.domain.errors import Refused
 from efforts.models import Session
 from efforts.pages.views.exports import batches
-from efforts.pages.views.shared import OwnRequest, owned_session, page, part, part_or_page, streamed_lines
+from efforts.pages.views.shared import OwnRequest, form_view, owned_session, page, part, part_or_page, streamed_lines
 from workspaces import actions
 from workspaces.commands.listed import offered
 from workspaces.domain.states import SourceKind
@@ -37,7 +37,7 @@ LISTED = 300
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def code(request: OwnRequest, session_id: UUID) -> HttpResponse:
     """What a conversation is attached to, and how it gets there."""
     session = owned_session(request, session_id)
@@ -89,7 +89,7 @@ def panel(request: OwnRequest, session: Session, error: str = "", *, begun: bool
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def edit(request: OwnRequest, session_id: UUID, pk: int) -> HttpResponse:
     """A proposed edit, to be accepted in parts, or rejected."""
     session = owned_session(request, session_id)
@@ -155,7 +155,7 @@ def code_outcomes_lines(request: OwnRequest, session_id: UUID) -> StreamingHttpR
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def code_pins(request: OwnRequest, session_id: UUID) -> HttpResponse:
     """What is pinned of attached code, and what stays for a while by itself."""
     session = owned_session(request, session_id)
@@ -195,7 +195,7 @@ def code_pin(request: OwnRequest, session_id: UUID, pk: int) -> HttpResponse:
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def commands(request: OwnRequest, session_id: UUID) -> HttpResponse:
     """What may be run in the attached folder, and what was."""
     session = owned_session(request, session_id)
@@ -224,7 +224,7 @@ VERBS = {"allow": actions.allow_command, "decline": actions.decline_command, "st
 
 
 @never_cache
-@require_http_methods(["GET", "HEAD", "POST"])
+@form_view
 def command(request: OwnRequest, session_id: UUID, pk: int) -> HttpResponse:
     """One command: allowed or not, stopped, and what it prints."""
     session = owned_session(request, session_id)

@@ -39,7 +39,13 @@ from efforts.context.holds import leaves_in, rows_of
 from efforts.context.presence import Presence
 from efforts.context.recollections import recalled_from
 from efforts.domain.effort.notices import STARTED_FROM
-from efforts.domain.effort.states import HoldState, PointerMoveKind, PointerState, ScopeState, SummaryState
+from efforts.domain.effort.states import (
+    TO_BE_DRAFTED,
+    HoldState,
+    PointerMoveKind,
+    PointerState,
+    SummaryState,
+)
 from efforts.domain.prompt.layers import runs_of, span_within
 from efforts.domain.text.source_text import Source
 from efforts.models import Branch, EffortState, Event, PointerMove, ScopeDraft
@@ -234,7 +240,7 @@ class ArtifactView(ArtifactStanding):
             efforts = EffortState.objects.filter(branch=self.row.branch_id, effort=self.row.effort_id)
             return efforts.filter(summary__in=[SummaryState.DUE, SummaryState.DRAFTING]).exists()
         scopes = ScopeDraft.objects.filter(branch=self.row.branch_id, turns=self.turns)
-        return scopes.filter(state__in=[ScopeState.DUE, ScopeState.DRAFTING]).exists()
+        return scopes.filter(state__in=TO_BE_DRAFTED).exists()
 
     @cached_property
     def source(self) -> SourceView:

@@ -25,7 +25,7 @@ from compaction.standing.history import accepted_by_people
 from efforts.context.presence import Presence, presences_of
 from efforts.context.words import WordView
 from efforts.domain.effort.notices import span_said
-from efforts.domain.effort.states import EffortStatus, PointerState, ScopeState, SummaryState
+from efforts.domain.effort.states import TO_BE_DRAFTED, EffortStatus, PointerState, ScopeState, SummaryState
 from efforts.domain.text.canonical import canonical_json, sha256
 from efforts.models import Branch, ContextPointer, EffortState, ScopeDraft, Session, TurnLabel
 from efforts.models.prepared import in_one_row, prepared
@@ -287,7 +287,7 @@ def running(user: Person) -> list[QueueRow]:
     named = Reviewer.objects.filter(user=int(user.pk or 0)).values("session")
     mine = (Q(branch__session__owner=user.pk) | Q(branch__session__in=named)) & Q(branch__session__erase_at=None)
     efforts = EffortState.objects.filter(mine, status=EffortStatus.CONCLUDED, summary__in=UNDER_WAY)
-    scopes = ScopeDraft.objects.filter(mine, state__in=(ScopeState.DUE, ScopeState.DRAFTING))
+    scopes = ScopeDraft.objects.filter(mine, state__in=TO_BE_DRAFTED)
     # A turn that was there before an effort began, or one moved out of it, is none of its own.
     labels = TurnLabel.objects.filter(branch=OuterRef("branch"), effort=OuterRef("effort")).order_by("turn__number")
     numbers = labels.values("turn__number")

@@ -15,7 +15,7 @@ from django.views.decorators.http import require_GET
 from compaction.drafting.costs import spent_on
 from compaction.models import Artifact
 from compaction.pages.presenters.artifact import artifact_view, title_of
-from compaction.pages.views.shared import form_view, reviewable
+from compaction.pages.views.shared import reviewable
 from compaction.standing.accepting import LONGEST_REASON, REVIEW, accept_compaction, rollback_compaction
 from compaction.standing.blockers import log_would_leave_in, standing_of
 from compaction.standing.history import history_in, history_of, standing_in
@@ -24,7 +24,7 @@ from efforts.actions.efforts import IN_THE_CHAT
 from efforts.domain.effort.states import PointerState
 from efforts.domain.errors import Refused, refusal
 from efforts.models import Branch
-from efforts.pages.views.shared import OwnRequest, about, dialog, done, owned_branch, page, part
+from efforts.pages.views.shared import OwnRequest, about, dialog, done, form_view, owned_branch, page, part
 
 
 @never_cache

@@ -18,11 +18,11 @@ from compaction.domain.lifecycle import ClaimVerdictValue
 from compaction.models import Artifact
 from compaction.pages.presenters.gates import gate_of_finding
 from compaction.pages.views.artifact import DROPPED, earlier, review_context, whole
-from compaction.pages.views.shared import current, form_view, reviewable
+from compaction.pages.views.shared import current, reviewable
 from compaction.review.desk import newest_of
 from compaction.standing.accepting import LONGEST_REASON
 from efforts.domain.errors import Refused, refusal
-from efforts.pages.views.shared import OwnRequest, dialog, done, page, part
+from efforts.pages.views.shared import OwnRequest, dialog, done, form_view, page, part
 
 VERDICTS = {str(one): one for one in ClaimVerdictValue if one != ClaimVerdictValue.ADDED}
 UNDO = "undo"

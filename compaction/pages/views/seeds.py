@@ -17,11 +17,10 @@ from django.views.decorators.http import require_GET, require_POST
 from compaction.domain.lifecycle import PackageState
 from compaction.models import SeedPackage
 from compaction.pages.views.packages import package_view, packages_view
-from compaction.pages.views.shared import form_view
 from compaction.seeds import packages as seeding
 from efforts.domain.errors import Refused, refusal
 from efforts.models import Branch, Message, Session
-from efforts.pages.views.shared import OwnRequest, listed_sessions, page, part, part_or_page, status_of
+from efforts.pages.views.shared import OwnRequest, form_view, listed_sessions, page, part, part_or_page, status_of
 
 FIRST_WORDS = 120
 

@@ -12,11 +12,10 @@ from django.views.decorators.http import require_POST
 from compaction import review
 from compaction.drafting import storing
 from compaction.models import CheckerRefused
-from compaction.pages.views.shared import form_view
 from compaction.standing import rolling as rolling_summaries
 from efforts.domain.errors import Refused, refusal
 from efforts.models import Session
-from efforts.pages.views.shared import OwnRequest, dialog, owned_session, part_or_page, status_of
+from efforts.pages.views.shared import OwnRequest, dialog, form_view, owned_session, part_or_page, status_of
 
 
 @never_cache

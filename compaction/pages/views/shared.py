@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from django.http import Http404
 from django.shortcuts import get_object_or_404
-from django.views.decorators.http import require_http_methods
 
 from compaction.models import Artifact
 from efforts.pages.views.shared import OwnRequest
-
-form_view = require_http_methods(["GET", "HEAD", "POST"])
 
 
 def reviewable(request: OwnRequest, artifact_id: str) -> Artifact:

@@ -112,6 +112,7 @@ class ScopeState(StrEnum):
     STOPPED = "stopped"
 
 
+TO_BE_DRAFTED = (ScopeState.DUE, ScopeState.DRAFTING)
 SCOPE_MOVES = machine(
     ScopeState,
     due="drafting stopped",
